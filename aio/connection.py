@@ -1,6 +1,6 @@
 """One end of a reliable stream: sequence numbers, a window, retransmission. It is not TCP.
 
-It has TCP's service (bytes in order, flow control, half close, resets, retries and a timeout) and the plainest means:
+It provides TCP's service (bytes in order, flow control, half close, resets, retries and a timeout) by simple means:
 every segment is acknowledged at once; a missing segment is sent again after three repeated acknowledgements or a
 timeout; the receiver's window bounds the bytes in flight. There is no slow start and no congestion control (the
 abstract network has no congestion), no delayed acknowledgement, and sequence numbers do not wrap.
@@ -21,23 +21,22 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 1460
 WINDOW_BYTES = 65_536
-"""The most that a receiver keeps for a program that does not read, and that a sender's system takes from its program.
-"""
+"""The most bytes that a receiver keeps for a program that does not read, and that a sender's system buffers."""
 FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 120.0
-"""The initial, shortest and longest wait before a segment is sent again (as Linux)."""
+"""The initial, shortest and longest wait before a segment is sent again, as on Linux."""
 TRIES = 8
-"""A segment is sent again this often without any answer; then the connection has timed out."""
+"""The number of times that a segment is sent without an answer before the connection times out."""
 CONNECT_TRIES = 6
 
 
 class Events:
-    """The interface to the owner of a connection, with nothing done. `causeway.aio.streams` overrides it."""
+    """The callbacks to the owner of a connection, which do nothing here. `causeway.aio.streams` overrides them."""
 
     def established(self) -> None:
         """Note that the connection is established."""
 
     def arrived(self, data: bytes) -> None:
-        """Take bytes that arrived, in order."""
+        """Receive bytes, in order."""
 
     def ended(self) -> None:
         """Note that the other end will send no more."""
@@ -73,12 +72,12 @@ class Connection:
         self._repeats = 0
         self._mean_s = self._spread_s = 0.0
         self._timed: tuple[int, int] | None = None
-        """(position, time) of the segment being measured: one at a time, and none that was sent twice."""
+        """(position, time) of the segment whose round trip is measured: one at a time, and none that was sent twice."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def not_taken(self) -> int:
-        """The number of written bytes that wait in the program: its system takes a window full."""
+        """The number of written bytes beyond the window that the system buffers; they wait in the program."""
         return max(0, len(self.out) - WINDOW_BYTES)
 
     # ---- called by the owner --------------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ class Connection:
         self._start_timer()
 
     def _repeat(self) -> None:
-        """Send the first unacknowledged segment again; if the window is shut, ask for it."""
+        """Send the first unacknowledged segment again, or a window probe if the window is shut."""
         self._timed = None
         if not self.is_established:
             self._emit(SYN, self.first)
@@ -214,7 +213,7 @@ class Connection:
         if segment.flags & SYN:
             self._take_syn(segment)
             return
-        if self.expected < 0:  # of a connection from before a failure of this node: the other end must drop it
+        if self.expected < 0:  # the connection is older than a failure of this node: the other end must drop it
             self.stack.send(self.remote[0], Segment(self.remote[1], self.port, RST, segment.ack, 0, 0))
             return
         if segment.flags & ACK:

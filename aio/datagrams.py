@@ -1,4 +1,4 @@
-"""UDP of one node: sockets, ports, broadcast, and the answer of a host without a socket on the port."""
+"""UDP of one node: sockets, ports, broadcast, and the answer that no socket is on a port."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DatagramTransport(asyncio.DatagramTransport):
         self.host, self.port = local
         self.remote = remote
         self.is_choosy = remote is not None or self.host == LOOPBACK
-        """True: it takes only some of the datagrams for its port."""
+        """True if the socket receives only some of the datagrams for its port."""
         self._to_itself = to_itself
         self._context = contextvars.copy_context()
         self._closing = False

@@ -1,7 +1,7 @@
-"""The world that a program sees while its node runs: clocks, randomness and names are those of the simulation.
+"""The environment of a program while its node runs: clocks, randomness and names are those of the simulation.
 
-The functions of `causeway.pycontrol.answers` answer from a simulated loop while one runs in this thread, and so do
-those below, which are only for programs: names and sockets.
+While a simulated loop runs in this thread, the functions of `causeway.pycontrol.answers` use its clock and its random
+numbers. The functions below, for names and sockets, are only for programs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _loop() -> NetworkedLoop | None:
 def _record_of_node(real: Callable[..., logging.LogRecord]) -> Callable[..., logging.LogRecord]:
     """Return a factory of log records that begin with the node's name and simulated time.
 
-    `record.node` and `record.sim_s` have them alone.
+    The attributes `node` and `sim_s` of a record contain the two separately.
     """
 
     def record(*args: Any, **options: Any) -> logging.LogRecord:
@@ -75,7 +75,7 @@ confined.add_wrapper(logging, "_logRecordFactory", _record_of_node)
 
 
 class Environment:
-    """The substitutes for the functions of the real world, installed during one run. Several runs may overlap."""
+    """The substitutes for functions of the process, installed during one run. Several runs may overlap."""
 
     def __init__(self) -> None:
         with contextlib.ExitStack() as stack:
@@ -84,5 +84,5 @@ class Environment:
             self._ends = stack.pop_all()
 
     def leave(self) -> None:
-        """Remove them at the end of the run. May be called twice."""
+        """Remove the substitutes at the end of the run. May be called twice."""
         self._ends.close()

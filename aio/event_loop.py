@@ -1,8 +1,8 @@
 """An asyncio event loop on simulated time. Start reading here.
 
-A loop has a queue of callbacks that are ready and a heap of those that wait for an instant. It never waits itself: its
-owner calls `turn` when something has happened, at the time of `clock.now_ps`, and the loop calls `arm` to be called
-again at an instant. A simulated node owns a `NodeLoop` (causeway.aio.program_node). `SoloLoop` (causeway.aio.solo) has
+A loop has a queue of callbacks that are ready and a heap of callbacks that wait for an instant. It never waits itself:
+its owner calls `turn` at each event, at the time of `clock.now_ps`, and the loop calls `arm` to request a turn at a
+later instant. A simulated node owns a `NodeLoop` (causeway.aio.program_node). `SoloLoop` (causeway.aio.solo) has
 no owner: it jumps from instant to instant, for tests.
 
 Time is int64 picoseconds inside and seconds (float) towards the program. Callbacks that are due at one instant run in
@@ -36,11 +36,11 @@ _running_loop, _set_running_loop, _set_hooks = (
     events._set_running_loop,
     sys.set_asyncgen_hooks,
 )
-"""Looked up once, as they are called for every event."""
+"""asyncio's functions, looked up once because they are called for every event."""
 
 
 def in_ps(seconds: float) -> int | None:
-    """Return seconds in picoseconds; None for what never comes (`math.inf`)."""
+    """Return seconds in picoseconds; None for `math.inf`, a time that never comes."""
     try:
         return round(seconds * S_PS)
     except OverflowError:
@@ -94,7 +94,7 @@ class Counter:
 
 
 AnyLoop: Any = asyncio.AbstractEventLoop
-"""Not type-checked: typeshed gives the arguments of callbacks types of their own."""
+"""Not type-checked, because typeshed declares other types for the arguments of callbacks."""
 
 
 class SimulatedLoop(Refusals, AnyLoop):
@@ -181,9 +181,9 @@ class SimulatedLoop(Refusals, AnyLoop):
         return timer
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Remove cancelled timers when they are most of the heap: the timeouts that did not happen.
+        """Remove cancelled timers (timeouts that did not happen) once they are most of the heap.
 
-        TimerHandle.cancel calls it.
+        TimerHandle.cancel calls this method.
         """
         self._cancelled += 1
         if self._cancelled > 50 and 2 * self._cancelled > len(self._waiting):
@@ -192,7 +192,7 @@ class SimulatedLoop(Refusals, AnyLoop):
             self._cancelled = 0
 
     def datagram_refused(self, error: OSError) -> None:
-        """Take note of a datagram that could not be sent. asyncio tells the program alone, which often ignores it."""
+        """Note a datagram that could not be sent. asyncio reports it only to the program, which often ignores it."""
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
@@ -213,7 +213,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._check_closed()
 
     def inject(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> None:
-        """Call a function in the next `turn`, because something happened in the world; for the owner."""
+        """Call a function in the next `turn`, because of an event outside of the loop; for the owner."""
         self._ready.append(events.Handle(callback, args, self, context))
 
     def turn(self, first: Callable[..., None] | None = None, *args: Any) -> None:
@@ -310,7 +310,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         return task
 
     def _task_is_done(self, task: SimulatedTask) -> None:
-        """Note when a task failed. Its error may be found much later, when nothing can await it any more."""
+        """Note the time at which a task failed, since its error may be found only later, when the task is collected."""
         self._tasks.pop(task, None)
         if not task.cancelled() and task._exception is not None:  # not exception(), which marks it as retrieved
             task.failed_at_ps = self.clock.now_ps

@@ -32,7 +32,7 @@ def name_of(node: int) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is given by numbers, 1.2.3.4."""
+    """Return whether a host is a numeric address, such as 1.2.3.4."""
     try:
         socket.inet_pton(socket.AF_INET, host)
     except OSError:

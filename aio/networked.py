@@ -31,13 +31,13 @@ ALTERNATIVES = {
 
 
 class NetworkedLoop(SimulatedLoop, ABC):
-    """The event loop of a program, with sockets. While it runs, `causeway.aio.environment` answers from it."""
+    """The event loop of a program, with sockets. While it runs, it also supplies `causeway.aio.environment`."""
 
     node: int
     stack: Stack
     _chance: random.Random | None = None
     read_at_ps, reads = -1, 0
-    """The number of times that the program has read a clock at one instant (causeway.pycontrol.answers)."""
+    """The last instant at which the program read a clock, and how often (causeway.pycontrol.answers)."""
     instead = ALTERNATIVES
     _numpy_chance: np.random.RandomState | None = None
 

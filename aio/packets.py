@@ -1,7 +1,7 @@
 """The contents of packets on the simulated network, as tuples, and their lengths.
 
-The length of a datagram is that of its bytes and DATAGRAM_HEADER_BYTES, of a segment that of its bytes and
-SEGMENT_HEADER_BYTES. Engines with UDP and IP add their own headers.
+The length of a datagram or a segment is the number of its bytes plus DATAGRAM_HEADER_BYTES or SEGMENT_HEADER_BYTES.
+Engines with UDP and IP add their own headers.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Place(NamedTuple):
 class ProgramNode(Node):
     """A node whose handlers drive the event loop of its program; the argument of `main`."""
 
-    not_state = frozenset({"programs", "loop", "runtime", "_asked"})
+    not_state = frozenset({"programs", "loop", "runtime", "_requests"})
 
     def __init__(self, id_: int, programs: Programs) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class ProgramNode(Node):
         self.store: dict[Any, Any] = {}
         """The node's disk: a dict that survives a failure."""
         self.place: Place | None = None
-        self._asked: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+        self._requests: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -119,7 +119,7 @@ class ProgramNode(Node):
 
     async def asked(self) -> tuple[int, int]:
         """Wait until the study's workload has this node broadcast. Return (number of the broadcast, size in bytes)."""
-        return await self._asked.get()
+        return await self._requests.get()
 
     def new_message(self) -> int:
         """Report the broadcast of a new message to the observers, and return its id. It sends nothing."""
@@ -163,7 +163,7 @@ class ProgramNode(Node):
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         """Queue a broadcast of the workload for `asked`."""
         if self.loop is not None:
-            self.loop.turn(self._asked.put_nowait, (number, size_bytes))
+            self.loop.turn(self._requests.put_nowait, (number, size_bytes))
             self.programs.check()
 
     def on_connection(self, kind: int, connection: int, arg: int) -> None:
@@ -190,7 +190,7 @@ class ProgramNode(Node):
 
     # ---- inside ---------------------------------------------------------------------------------------------------
     def _begin(self) -> None:
-        self._asked = asyncio.Queue()
+        self._requests = asyncio.Queue()
         self.loop = loop = NodeLoop(self, self.programs)
         loop.turn(self._begin_to_live, loop)
         self.programs.check()
@@ -218,12 +218,12 @@ class ProgramNode(Node):
 
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
         """Send a packet of the stack."""
-        if self.programs.trace is not None:  # spares the text otherwise
+        if self.programs.trace is not None:  # otherwise its text is not needed
             self.programs.report(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
         self.runtime.send(self.id, peer, content, size_bytes, 0, 0)
 
     def wake_at(self, due_ps: int) -> None:
-        """Set the loop's timer: exact, but never sooner than the node can react."""
+        """Set the loop's timer to an exact time, but at least one reaction time from now."""
         if due_ps <= LATEST_PS:
             self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
 

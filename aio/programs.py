@@ -28,9 +28,9 @@ class Programs(PerNode):
 
     Args:
         main: The program.
-        errors: "end": an error that the program does not handle ends the run; "keep": it is kept in `failures`.
+        errors: "end" to end the run at an error that the program does not handle, "keep" to keep it in `failures`.
         mtu_bytes: The size of the largest datagram.
-        executor: "refuse": functions for a thread are refused; "at once": they are called in place.
+        executor: "refuse" to refuse functions for a thread, "at once" to call them in place.
     """
 
     can_be_copied = False
@@ -107,7 +107,7 @@ class Programs(PerNode):
         return Tcp(node, self._pairs, self._wires) if self._pairs is not None else None
 
     def report(self, node: ProgramNode, what: str, content: Any) -> None:
-        """Add an event to the trace, by which two runs are compared."""
+        """Add an event to the trace, which is used to compare two runs."""
         if self.trace is not None:
             self.trace.add(self.now_ps, node.name, what, content)
 
@@ -142,7 +142,7 @@ class Programs(PerNode):
         return error
 
     def _end(self) -> None:
-        """Close all programs. Calls of theirs from now on have no effect."""
+        """Close all programs. Calls that they make from now on have no effect."""
         self._environment.leave()
         self.over = True
         for loop in self._loops():

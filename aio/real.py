@@ -1,7 +1,7 @@
-"""The same file as real processes: one for each node, with real sockets on loopback.
+"""Runs the file of a study as real processes: one for each node, with real sockets on loopback.
 
 Node n has the n-th address from 127.77.0.1 on; its name and its simulated address are understood, too. A wildcard
-address is the node's own, so that all nodes can use the same ports. Time is real, nothing is lost. `deliver` and
+address is the node's own, so that all nodes can use the same ports. Time is real, and no packet is lost. `deliver` and
 `record` print lines of JSON.
 """
 
@@ -214,7 +214,7 @@ def _load(file: str, nodes: int, settings: Mapping[str, str]) -> tuple[ProgramSt
 
 
 def run_processes(file: str, nodes: int, settings: Mapping[str, str], seconds: float) -> int:
-    """Run all nodes as processes. Return 0 if each of them ended well or still ran when the time was over, else 1."""
+    """Run all nodes as processes. Return 1 if any of them failed within the time, else 0."""
     if not 1 <= nodes <= MOST_PROCESSES:
         raise UserError(f"--real {nodes}: allowed are 1 to {MOST_PROCESSES} processes")
     _load(file, nodes, settings)

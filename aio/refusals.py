@@ -29,7 +29,7 @@ class Refusals:
     """Methods of AbstractEventLoop that need the world outside the simulation. They raise OutsideError."""
 
     calls_in_place = False
-    """True: functions for a thread are called at once. They must not block, and take no simulated time."""
+    """True if functions for a thread are called at once. They must not block, and take no simulated time."""
 
     def run_forever(self) -> None:
         """Refuse: the simulator runs the loop."""

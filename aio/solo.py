@@ -4,7 +4,7 @@
         runner.run(main())          # an hour of sleeping takes no time
 
 It is a host by itself: sockets reach other sockets of the same loop, over 127.0.0.1, and nothing else. Inside `with
-solo_world():`, `socket.socket`, clocks and random generators are the simulation's.
+solo_environment():`, `socket.socket`, clocks and random generators are the simulation's.
 """
 
 from __future__ import annotations

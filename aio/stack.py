@@ -1,6 +1,6 @@
-"""The network stack of one node, between its event loop and the engine: the part of its operating system.
+"""The network stack of one node, which lies between its event loop and the engine, as in an operating system.
 
-It outlives the program (a connection whose program has ended is still closed properly) and dies with the node.
+It outlives the program (a connection whose program has ended is still closed properly) and ends when the node fails.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Stack:
             self._later(self.receive, peer, content)
 
     def send_everyone(self, datagram: Datagram) -> None:
-        """Send to all nodes in reach, and to the node's own sockets, as Linux does."""
+        """Send to all nodes in reach and, as Linux does, to the node's own sockets."""
         self._wire(BROADCAST_PEER, datagram, datagram.size_bytes)
         self._later(self.receive, self.node, datagram)
 

@@ -67,7 +67,7 @@ class StreamTransport(asyncio.Transport, Events):
 
     def arrived(self, data: bytes) -> None:
         """Schedule the delivery of data."""
-        if self._gone:  # nobody will read it: let the other end know
+        if self._gone:  # the data will never be read: notify the other end
             self.connection.reset()
         elif not self._closing:
             self.connection.held_bytes += len(data)
@@ -461,7 +461,7 @@ class Streams:
         listener.accept(transport)
 
     def power_off(self) -> None:
-        """Drop the simulator's connections, which it has forgotten, too: the node failed."""
+        """Drop the simulator's connections after a failure of the node. The simulator has dropped them already."""
         for end in self._by_number.values():
             end.over = True
             end.tcp.leave(end.number)

@@ -1,8 +1,8 @@
 """Streams over the simulator's TCP, on networks that have TCP.
 
-The simulator carries lengths: the bytes that a program writes are kept in the connection's `Pair`, and as many of them
-are taken out at the other end as the simulated TCP reports to have arrived there, in order. TCP's flow control reaches
-the program: bytes that it has not read stay in TCP's buffer, and bytes that TCP has not taken stay with the program.
+The simulator carries only lengths. The bytes that a program writes are kept in the connection's `Pair`; the other end
+takes as many of them, in order, as the simulated TCP reports to have arrived there. TCP's flow control extends to the
+program: bytes that it has not read stay in TCP's buffer, and bytes that TCP has not accepted stay with the program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Watches from a thread of its own that a node's steps end, and reports one that waits for a lock or computes on.
+"""Reports a node's step that does not end, because it waits for a lock or computes for long. It runs in its own thread.
 
 Most blocking calls are refused when they are made (causeway.pycontrol.answers). A lock of C code or an endless loop
-cannot be refused. The run may also be right and only slow, so the watch prints a message and the run goes on.
+cannot be refused. The run may also be correct and only slow, so the watch prints a message and the run goes on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arrow arrays from plain Python values, without loading pandas.
 
-`pyarrow.array` loads pandas to see whether the values are of its kinds. That takes a quarter of a second, which a
-program that only writes some tables would rather not spend.
+`pyarrow.array` loads pandas, to recognize its types. That takes a quarter of a second, too long for a program that only
+writes some tables.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _NUMBERS = {pa.int64(): (np.int64, int), pa.int8(): (np.int8, int), pa.float64()
 
 
 def array(values: Any, kind: pa.DataType) -> pa.Array:
-    """Return `pyarrow.array(values).cast(kind)`: directly where the values are plainly of this kind."""
+    """Return `pyarrow.array(values).cast(kind)`, without pandas where the values obviously are of this kind."""
     if isinstance(values, np.ndarray):
         return (
             of_numbers(values)

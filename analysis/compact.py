@@ -1,4 +1,4 @@
-"""Merge small files of a result folder into few, sorted by run, and delete files that no reader needs any more.
+"""Merge the small files of a result folder into a few, sorted by run, and delete files that no reader needs any more.
 
 A folder of a hundred thousand runs is read in less than a second if its rows are in few files: a reader skips all
 files and groups of rows without its run. Every byte is verified before it is written again. Files that a compaction
@@ -24,8 +24,8 @@ MANY_FILES = 300
 """The number of files of `runs` at which the next writer compacts the folder."""
 _LARGE_BYTES = 64 << 20
 """A file of this size stays as it is."""
-_TOGETHER_BYTES = 256 << 20
-"""Files of at most this size together are merged at once: bounds the memory."""
+_MERGED_BYTES = 256 << 20
+"""The most bytes of files that are merged at once, which bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Compacted:
 
 
 def compact_if_many(out_dir: Path) -> Compacted | None:
-    """Compact the folder if it has many files and nobody else of this machine is at it."""
+    """Compact the folder if it has many files and no other process on this machine is compacting it."""
     if len(delta.latest(out_dir).files.get("runs", [])) < MANY_FILES:
         return None
     with store.revising(out_dir, wait=False) as mine:
@@ -46,9 +46,9 @@ def compact_if_many(out_dir: Path) -> Compacted | None:
 
 
 def compact(out_dir: Path) -> Compacted:
-    """Compact a folder, and convert one of an older layout to the current one.
+    """Compact a folder; convert a folder of an older layout to the current one.
 
-    It may be killed at any moment, and run beside other commands.
+    The process may be killed at any moment, and other commands may use the folder meanwhile.
     """
     with store.revising(out_dir):
         return _compact(delta.top(out_dir))
@@ -70,7 +70,7 @@ def _compact(out: Path) -> Compacted:
             path.unlink(missing_ok=True)
     for table in list(state.files):
         for group in _groups(state.files.get(table, [])):
-            state = _put_together(state, table, group)
+            state = _merge(state, table, group)
     if state.version >= 0:
         remove_dead(state)
     return Compacted(len(store.run_ids(state)), before, len(state.all_files()))
@@ -82,7 +82,7 @@ def _groups(files: Sequence[File]) -> Iterator[list[File]]:
     for file in files:
         if file.size > _LARGE_BYTES:
             continue
-        if size + file.size > _TOGETHER_BYTES and len(group) > 1:
+        if size + file.size > _MERGED_BYTES and len(group) > 1:
             yield group
             group, size = [], 0
         group.append(file)
@@ -91,7 +91,7 @@ def _groups(files: Sequence[File]) -> Iterator[list[File]]:
         yield group
 
 
-def _put_together(state: FolderVersion, table: str, group: list[File]) -> FolderVersion:
+def _merge(state: FolderVersion, table: str, group: list[File]) -> FolderVersion:
     for file in group:
         if what := physical.wrong(state.folder, file, thoroughly=True):
             raise physical.damage(state.folder, file, what)
@@ -99,7 +99,7 @@ def _put_together(state: FolderVersion, table: str, group: list[File]) -> Folder
         writer.write(table, logical(table, physical.read(state.folder, group)))
         try:
             return delta.commit(state, writer, removed=group, moves=True)
-        except delta.Overtaken as overtaken:  # somebody else has done it, or changed it: next time
+        except delta.Overtaken as overtaken:  # another process has merged or changed the files: leave them
             return overtaken.state
 
 
@@ -121,7 +121,10 @@ def forget_runs(out_dir: Path, run_ids: Iterable[str]) -> None:
 def without_runs(
     state: FolderVersion, writer: physical.Writer, gone: set[str], files: Sequence[File]
 ) -> Iterator[File]:
-    """Write the files that hold rows of these runs without them, and yield those. Their sources count as changed."""
+    """Rewrite the files that hold rows of these runs without those rows, and yield the old files.
+
+    The sources of the runs count as changed.
+    """
     for file in files:
         if file.table == SOURCES:
             rows = physical.read(state.folder, [file])
@@ -138,14 +141,14 @@ def without_runs(
 
 
 def but(rows: pa.Table, gone: Iterable[str]) -> pa.Table:
-    """Return the rows that are of none of these runs."""
+    """Return the rows of all other runs."""
     import pyarrow.compute as pc
 
     return rows.filter(pc.invert(pc.is_in(rows["run_id"].cast(pa.string()), pa.array(sorted(gone), pa.string()))))
 
 
 def _changed(text: str, gone: set[str]) -> str:
-    """Return the mark of a source; one that gave a run that is gone says: convert it again."""
+    """Return the mark of a source, changed so that the source is converted again if one of its runs is removed."""
     mark = json.loads(text)
     if gone.isdisjoint(mark["names"].get(run, run) for run in mark["runs"]):
         return text
@@ -153,7 +156,7 @@ def _changed(text: str, gone: set[str]) -> str:
 
 
 def logical(table: str, rows: pa.Table) -> pa.Table:
-    """Return rows of files, read with all their columns, as a `Writer` takes them."""
+    """Convert rows that were read with all columns of their files to the form that a `Writer` expects."""
     if table == SOURCES:
         return rows
     made = physical.as_table(table, rows, schema.TABLES[table].names)
@@ -178,7 +181,7 @@ def _upgrade(state: FolderVersion) -> FolderVersion:
             for rows in older.tables(state.folder, table, bad):
                 parts.append(rows)
                 size += rows.nbytes
-                if size > _TOGETHER_BYTES:
+                if size > _MERGED_BYTES:
                     writer.write(table, pa.concat_tables(parts))
                     parts, size = [], 0
             if parts:
@@ -191,11 +194,11 @@ def _upgrade(state: FolderVersion) -> FolderVersion:
             return overtaken.state
 
 
-# --- what nobody can need ----------------------------------------------------------------------------------
+# --- unneeded files ----------------------------------------------------------------------------------------
 
 
 def dead_files(state: FolderVersion) -> list[Path]:
-    """Return the files that no version names of the last day, and no living writer of this machine writes."""
+    """Return the files that are in no version of the last day and that no running writer of this machine writes."""
     assert state.opened is not None
     found = []
     for path in state.opened.vacuum(delta.KEPT_HOURS, dry_run=True, full=True, enforce_retention_duration=False):
@@ -209,7 +212,7 @@ def dead_files(state: FolderVersion) -> list[Path]:
 
 
 def remove_dead(state: FolderVersion) -> None:
-    """Remove dead files, and what the log and its copies say of versions of more than a week ago."""
+    """Remove dead files, and the files of the log, with their copies, of versions of more than a week ago."""
     for path in dead_files(state):
         path.unlink(missing_ok=True)
     delta.clean(state)

@@ -88,12 +88,12 @@ class Overtaken(Exception):
 
 
 _LATEST: dict[str, tuple[Any, FolderVersion]] = {}
-"""Maps a folder to the time of its last inspection (see `_seen`) and the version found."""
-_SEEN_S = 10.0
-"""The age up to which callers that accept it get the state that was last read from behind a URL."""
+"""Maps a folder to the time of its last inspection (see `_inspect`) and the version found."""
+_FRESH_S = 10.0
+"""The age up to which `latest(may_be_old=True)` returns the stored state of a folder behind a URL."""
 
 
-def forget_what_is_known() -> None:
+def forget_versions() -> None:
     """Forget the stored versions of all folders, so that they are read again."""
     _LATEST.clear()
 
@@ -105,24 +105,26 @@ def top(folder: Path) -> Path:
 
 
 def latest(folder: Path, may_be_old: bool = False) -> FolderVersion:
-    """Return the latest version of a folder. With `may_be_old`, one behind a URL may be some seconds old."""
+    """Return the latest version of a folder. With `may_be_old`, the version of a URL may be some seconds old."""
     folder = top(folder)
     kept = _LATEST.get(str(folder))
-    if kept is not None and (_same(folder, *kept) if not is_remote(folder) else may_be_old and _fresh(kept[0])):
+    if kept is not None and (
+        _is_current(folder, *kept) if not is_remote(folder) else may_be_old and _is_fresh(kept[0])
+    ):
         return kept[1]
     return _keep(_read(folder))
 
 
 def _keep(state: FolderVersion) -> FolderVersion:
-    _LATEST[str(state.folder)] = (_seen(state.folder, state.version), state)
+    _LATEST[str(state.folder)] = (_inspect(state.folder, state.version), state)
     return state
 
 
-def _fresh(seen: Any) -> bool:
-    return bool(time.monotonic() - seen < _SEEN_S)
+def _is_fresh(seen: Any) -> bool:
+    return bool(time.monotonic() - seen < _FRESH_S)
 
 
-def _seen(folder: Path, version: int) -> Any:
+def _inspect(folder: Path, version: int) -> Any:
     if is_remote(folder):
         return time.monotonic()
     try:
@@ -132,11 +134,11 @@ def _seen(folder: Path, version: int) -> Any:
     return status.st_ino, status.st_mtime_ns
 
 
-def _same(folder: Path, seen: Any, state: FolderVersion) -> bool:
+def _is_current(folder: Path, seen: Any, state: FolderVersion) -> bool:
     """Return whether a folder of this machine is still at this version."""
     if os.path.exists(_log(folder, state.version + 1)):
         return False
-    return state.version >= 0 and bool(_seen(folder, state.version) == seen)
+    return state.version >= 0 and bool(_inspect(folder, state.version) == seen)
 
 
 def _log(folder: Path, version: int) -> Path:
@@ -148,17 +150,17 @@ def _read(folder: Path) -> FolderVersion:
         refuse_links(folder, *PARTS)
         if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
             return FolderVersion(folder)
-        if name := next(rotten(folder), None):
+        if name := next(damaged_files(folder), None):
             raise physical.DamagedError(
                 f"{folder / 'tables' / LOG / name} has changed since it was written; "
-                f"`causeway doctor {folder} --repair` puts its copy in its place"
+                f"`causeway doctor {folder} --repair` restores its copy"
             )
     table = _open(folder)
     if table is None:
         return FolderVersion(folder)
-    said = _DESCRIPTION.fullmatch(table.metadata().description or "")
-    if said is None or int(said[1]) > FORMAT:
-        what = "was written by a newer version of causeway" if said else "is no result folder of causeway"
+    described = _DESCRIPTION.fullmatch(table.metadata().description or "")
+    if described is None or int(described[1]) > FORMAT:
+        what = "was written by a newer version of causeway" if described else "is no result folder of causeway"
         raise UserError(f"{folder} {what} ({table.metadata().description!r}): use the causeway that wrote it")
     return FolderVersion(folder, table.version(), _files(table), table)
 
@@ -176,7 +178,7 @@ def _open(folder: Path) -> DeltaTable | None:
             raise UserError(f"{folder} cannot be reached: {str(error).splitlines()[0]}") from error
         raise UserError(
             f"the log of {folder} cannot be read ({str(error).splitlines()[0]}); "
-            f"`causeway doctor {folder}` says what is wrong"
+            f"`causeway doctor {folder}` lists the damage"
         ) from error
 
 
@@ -185,7 +187,7 @@ def uri(folder: Path) -> str:
     where = top(folder)
     if isinstance(where, Remote):
         return where.location + "/tables"
-    if _ESCAPE.search(str(where)):  # delta-rs 1.6 reads it where it does not write it
+    if _ESCAPE.search(str(where)):  # delta-rs 1.6 decodes such a path when it reads, but not when it writes
         raise UserError(f"{where}: a path with a % before two hexadecimal digits cannot hold results; choose another")
     return (where / "tables").as_uri()
 
@@ -237,61 +239,78 @@ def commit(
         gone = {file.path for file in removed} - {file.path for file in state.all_files()}
         if gone or not still(state):
             raise Overtaken(state)
-        if time.monotonic() - writer.began_s > _SLOW_S:
-            for file in writer.files:
-                if what := physical.wrong(folder, file, thoroughly=True):
-                    raise physical.damage(folder, file, what)
+        _check_slow(folder, writer)
         failure = _try(state, writer.files, removed, moves)
         if failure is None:
             after = None if state.opened is None else _keep(_after(state, writer.files, removed))
             return settle(folder, state.version + 1, after)
         now = _read(folder)
-        if ours & {file.path for file in now.all_files()}:  # the commit succeeded, and only the answer was lost
+        if ours & {file.path for file in now.all_files()}:  # the commit succeeded, but its answer was lost
             return settle(folder, now.version)
         if now.version == state.version:
             raise OSError(5, f"the log cannot be written ({str(failure).splitlines()[0]})", uri(folder)) from failure
         state = now
-    raise OSError(11, "others commit all the time", uri(folder))
+    raise OSError(11, "other writers commit all the time", uri(folder))
+
+
+def _check_slow(folder: Path, writer: physical.Writer) -> None:
+    """Verify the files of a writer that has taken so long that others may have deleted them."""
+    if time.monotonic() - writer.began_s > _SLOW_S:
+        for file in writer.files:
+            if what := physical.wrong(folder, file, thoroughly=True):
+                raise physical.damage(folder, file, what)
 
 
 def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
     """Try to commit the version after `state`; return the error if this fails."""
     from deltalake.exceptions import DeltaError
-    from deltalake.transaction import (
-        CommitProperties,
-        PostCommitHookProperties,
-        RemoveAction,
-        create_table_with_add_actions,
-    )
+    from deltalake.transaction import RemoveAction
 
-    folder, form = state.folder, _form()
-    once, nothing = CommitProperties(max_commit_retries=0), PostCommitHookProperties(False, False)
     now_ms = time.time_ns() // 10**6
     adds = [_action(file, now_ms, not moves) for file in added]
     try:
         if state.opened is None:
-            create_table_with_add_actions(
-                uri(folder), form, adds, "error", ["table"], description=f"causeway results, format {FORMAT}",
-                configuration=_SETTINGS, storage_options=options(folder),
-                commit_properties=once, post_commithook_properties=nothing,
-            )  # fmt: skip
-            return None
-        if lacking := _lacking(state.opened):  # this version of Causeway has columns that the folder's creator lacked
-            state.opened.alter.add_columns(lacking, commit_properties=once, post_commithook_properties=nothing)
-            settle(folder, state.version + 1)
+            _create(state.folder, adds)
+        elif lacking := _lacking(state.opened):  # this version of Causeway has columns that the folder's creator lacked
+            state.opened.alter.add_columns(lacking, **_one_attempt())
+            settle(state.folder, state.version + 1)
             return RuntimeError("columns were added first")
-        removes = [RemoveAction(file.path, not moves, now_ms, file.size, {"table": file.table}) for file in removed]
-        with _ONE_THREAD:
-            if state.opened.version() != state.version:
-                return RuntimeError("another commit has moved this handle on")
-            state.opened.create_write_transaction(
-                [*adds, *removes], "append", form, ["table"],
-                commit_properties=once, post_commithook_properties=nothing,
-            )  # fmt: skip
-            state.opened.update_incremental()
-        return None
+        else:
+            removes = [RemoveAction(file.path, not moves, now_ms, file.size, {"table": file.table}) for file in removed]
+            return _write(state.opened, state.version, [*adds, *removes])
     except (DeltaError, OSError) as error:
         return error
+    return None
+
+
+def _one_attempt() -> dict[str, Any]:
+    """Return the options of delta-rs for a commit that fails if another one came first, and does nothing after it."""
+    from deltalake.transaction import CommitProperties, PostCommitHookProperties
+
+    return {
+        "commit_properties": CommitProperties(max_commit_retries=0),
+        "post_commithook_properties": PostCommitHookProperties(False, False),
+    }
+
+
+def _create(folder: Path, adds: list[Any]) -> None:
+    """Create the table of a folder by its first commit."""
+    from deltalake.transaction import create_table_with_add_actions
+
+    create_table_with_add_actions(
+        uri(folder), _form(), adds, "error", ["table"], description=f"causeway results, format {FORMAT}",
+        configuration=_SETTINGS, storage_options=options(folder), **_one_attempt(),
+    )  # fmt: skip
+
+
+def _write(opened: DeltaTable, version: int, actions: list[Any]) -> Exception | None:
+    """Commit actions by a handle, unless another commit of this process has moved it beyond `version`."""
+    with _ONE_THREAD:
+        if opened.version() != version:
+            return RuntimeError("another commit has moved this handle on")
+        opened.create_write_transaction(actions, "append", _form(), ["table"], **_one_attempt())
+        opened.update_incremental()
+    return None
 
 
 @cache
@@ -408,18 +427,18 @@ def copies_of(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def rotten(folder: Path) -> Iterator[str]:
+def damaged_files(folder: Path) -> Iterator[str]:
     """Yield the names of files of the log that a reader needs and that differ from their copies."""
     logs, copies = place(folder) / "tables" / LOG, copies_of(folder)
     there = {name for name in names(logs) if LOG_FILE.fullmatch(name)}
     last = max((name for name in there if name.endswith(".checkpoint.parquet")), default="")
     needed = {name for name in there if name[:20] > last[:20] or name == last}
     for name in sorted(needed & copies.keys()):
-        if _has_rotted(logs / name, copies[name]):
+        if _is_damaged(logs / name, copies[name]):
             yield name
 
 
-def _has_rotted(path: Path, digests: set[str]) -> bool:
+def _is_damaged(path: Path, digests: set[str]) -> bool:
     try:
         status = path.stat()
         known = (str(path), status.st_size, status.st_mtime_ns, getattr(status, "st_ino", 0))

@@ -35,11 +35,11 @@ class Difference:
     """The mean of b - a over these seeds."""
     low: float = math.nan
     high: float = math.nan
-    """The 95 % interval of `change` by Student's t. Randomness that runs of one seed share does not widen it."""
+    """The end of the 95 % interval of `change` by Student's t, computed from pairs of runs with one seed."""
 
     @property
     def relative(self) -> float:
-        """The distance as a share of the larger; 0 if equal, infinite if only one is a number."""
+        """The distance as a share of the larger value; 0 if both are equal, infinite if only one is a number."""
         if self.a == self.b or (math.isnan(self.a) and math.isnan(self.b)):
             return 0.0
         if not (math.isfinite(self.a) and math.isfinite(self.b)):
@@ -78,7 +78,10 @@ class DiffResult:
         return self.worst.relative if self.worst else 0.0
 
     def frame(self) -> pd.DataFrame:
-        """Return all quantities as a DataFrame, the largest difference first; `only` names the sides that have it."""
+        """Return all quantities as a DataFrame, the largest difference first.
+
+        The column `only` names the folder of a quantity that only one of them has.
+        """
         rows: list[tuple[Any, ...]] = [
             (one.where, one.a, one.b, one.relative, one.change, one.low, one.high, one.pairs) for one in self.compared
         ]
@@ -112,7 +115,7 @@ def diff(
 
     Args:
         a: A result folder, or a baseline that `save` wrote.
-        b: The same.
+        b: The other folder or baseline.
         threshold: The relative difference that is allowed.
         filter: Select quantities by an expression, as in `causeway.results`.
         vectors: Compare recorded series, too: their number of samples, their mean and their last time.
@@ -198,7 +201,7 @@ def _means(frame: pd.DataFrame, by: list[str]) -> pd.Series:
 
 
 def _changes(a: pd.DataFrame, b: pd.DataFrame, key: list[str]) -> dict[Any, tuple[int, float, float, float]]:
-    """Return for each quantity the number of common seeds, and mean and interval of b - a over these seeds."""
+    """Return for each quantity the number of common seeds, and the mean and the interval of b - a over these seeds."""
     sides = [
         frame[frame["seed"].notna()].drop_duplicates([*key, "seed"], keep=False)[[*key, "seed", "value"]]
         for frame in (a, b)

@@ -1,6 +1,6 @@
-"""Write files atomically: under a hidden name, flushed to the disk, then renamed, and their folders flushed, too.
+"""Write files atomically: under a hidden name, flushed to the disk, then renamed; the folder is flushed, too.
 
-After a crash or on a full disk, no half-written file has a name that readers look at. Start here: `replacing`.
+After a crash or on a full disk, readers ignore a half-written file because of its name. Start here: `replacing`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LONGEST = 120  # characters of a quoted name: leaves room within the 255 of mos
 
 
 def quote(name: str) -> str:
-    """Return `name` as a file name: odd characters as %XX, a name that is too long cut short with a hash."""
+    """Return `name` as a file name: special characters become %XX, and a hash replaces the end of a long name."""
     text = "".join(c if c in _PLAIN else "".join(f"%{byte:02X}" for byte in c.encode()) for c in name)
     if not text:
         return "%"
-    if text.startswith((".", "_")):  # readers take such names for hidden
+    if text.startswith((".", "_")):  # readers ignore such names as hidden
         text = f"%{ord(text[0]):02X}{text[1:]}"
     if len(text) > _LONGEST:
         return f"{text[: _LONGEST - 34]}!{hashlib.sha256(name.encode()).hexdigest()[:32]}"
@@ -47,10 +47,10 @@ class Hidden:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a hidden path to write to; rename it to `path` when the block ends well, else remove it.
+    """Yield a hidden path to write to; rename it to `path` at the end of the block, or remove it after an error.
 
-    It is locked as long as its writer lives, so that `sweep` removes only files of dead writers. Behind a URL it is a
-    file of this machine that is sent when the block ends well.
+    The file is locked as long as its writer lives, so that `sweep` removes only files of dead writers. For a URL it is
+    a file of this machine, which is sent at the end of the block.
     """
     with replacing_in(path.parent) as hidden:
         hidden.name = path.name
@@ -59,7 +59,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_in(folder: Path) -> Iterator[Hidden]:
-    """Do the same as `replacing` for a file whose name is set while it is written (`Hidden.name`)."""
+    """Do the same as `replacing` for a file whose name (`Hidden.name`) is set in the block."""
     if isinstance(folder, Remote):
         with tempfile.TemporaryDirectory(prefix="causeway-") as here:
             hidden = Hidden(Path(here) / "file")
@@ -75,7 +75,7 @@ def replacing_in(folder: Path) -> Iterator[Hidden]:
         os.replace(hidden.path, folder / hidden.name)
         flush(folder)
     except OSError as error:
-        if error.filename is None:  # a file that is written to does not know its name
+        if error.filename is None:  # errors of an open file lack its name
             raise OSError(error.errno, error.strerror or str(error), str(folder / hidden.name)) from error
         raise
     finally:
@@ -96,7 +96,7 @@ def make_folder(folder: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Put a file's content, or a folder's names, on the disk."""
+    """Flush the content of a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -111,4 +111,4 @@ def refuse_links(top: Path, *below: str) -> None:
     for name in below:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.lstat(top / name).st_mode):
-                raise UserError(f"{top / name} is a link; a result folder has none: put the folder itself there")
+                raise UserError(f"{top / name} is a link; allowed: a folder, so put the folder itself there")

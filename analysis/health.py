@@ -1,9 +1,9 @@
 """Find damage in a result folder and repair it: `causeway doctor DIR`. Start here: `problems`.
 
-Every byte of the folder has a digest: that of a table's file is in its name, that of a file of the log in the name of
-its copy, that of a description in itself. A file of the log that has changed is restored from its copy. If rows of a
-table are lost, their runs are removed, and the command that made them can make them again. Orphans are removed when no
-process can write or read them any more.
+Every byte of the folder has a digest. The digest of a table's file is in its name, that of a file of the log in the
+name of its copy, that of a description in the description. A damaged file of the log is restored from its copy. If rows
+of a table are lost, their runs are removed; the command that made these runs can repeat them. Orphans are removed when
+no process can write or read them any more.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Problem:
     what: str
     advice: str
     repair: Callable[[], str]
-    """Repair it; return a message that says what was done."""
+    """Repairs the file and returns a message with the result."""
 
 
 def problems(folder: Path) -> Iterator[Problem]:
     """Yield all problems, in the order in which to repair them.
 
-    A problem of the log must be repaired before the next one is taken: it may hide others.
+    A problem of the log must be repaired before the next one is requested, since it may hide others.
     """
     folder = place(folder)
     refuse_links(folder, "report", *delta.PARTS)
@@ -72,7 +72,7 @@ def sweep(out_dir: Path) -> list[Path]:
 def leftovers(out_dir: Path) -> list[Path]:
     """Return half-written files and locks whose owner is dead."""
     out_dir = place(out_dir)
-    if is_remote(out_dir):  # nothing is half written there, and locks stay on the machine that has them
+    if is_remote(out_dir):  # no file there is half written, and locks are on the machines of the writers
         return []
     tables = [out_dir / "tables" / f"table={name}" for name in (*schema.TABLES, SOURCES)]
     found = []
@@ -92,11 +92,11 @@ def _is_half(name: str) -> bool:
 def _leftovers(folder: Path) -> Iterator[Problem]:
     for path in leftovers(folder):
         kind = "the lock of a dead process" if path.suffix == ".lock" else "half-written by a process that died"
-        yield Problem(f"{path}: {kind}", "it is in nobody's way", partial(_sweep, path))
+        yield Problem(f"{path}: {kind}", "it does no harm", partial(_sweep, path))
 
 
 def _sweep(path: Path) -> str:
-    return "removed" if locks.remove_if_free(path) else "somebody uses it now, left alone"
+    return "removed" if locks.remove_if_free(path) else "kept, since a process uses it now"
 
 
 # --- the log -----------------------------------------------------------------------------------------------
@@ -109,23 +109,23 @@ def _log(folder: Path) -> Iterator[Problem]:
         for digest in sorted(digests[name]):
             copy = copies / f"{name}-{digest}"
             if _digest(copy) != digest:
-                yield Problem(f"{copy}: has changed since it was written", "the log itself may be whole",
+                yield Problem(f"{copy}: has changed since it was written", "the log itself may be undamaged",
                               partial(_copy_again, logs / name, copy, digest))  # fmt: skip
     names = {name for name in delta.names(logs) if delta.LOG_FILE.fullmatch(name)}
     first = min((name[:20] for name in names), default="")
     lost = {name for name in digests.keys() - names if name[:20] >= first and name.endswith(".json")}
-    rotten = {name for name in names & digests.keys() if _digest(logs / name) not in digests[name]}
-    for name in sorted(rotten | lost):
+    damaged_files = {name for name in names & digests.keys() if _digest(logs / name) not in digests[name]}
+    for name in sorted(damaged_files | lost):
         what = "is missing" if name in lost else "has changed since it was written"
-        yield Problem(f"{logs / name}: {what}", "its copy can take its place",
+        yield Problem(f"{logs / name}: {what}", "its copy can replace it",
                       partial(_put_back, logs / name, copies, digests[name]))  # fmt: skip
     for name in sorted(names - digests.keys()):
         if name.endswith(".json") and not _is_whole(logs / name):
-            yield Problem(f"{logs / name}: cut short by a crash, before its command said that it was done",
+            yield Problem(f"{logs / name}: incomplete after a crash, before its command reported success",
                           "without it the folder is as it was before", partial(_remove_last, logs / name))  # fmt: skip
         else:
-            yield Problem(f"{logs / name}: has no copy, its command was stopped before it made one",
-                          "one is made by --repair", partial(_copy_first, folder, name))  # fmt: skip
+            yield Problem(f"{logs / name}: has no copy, since its command was stopped before it made one",
+                          "--repair makes one", partial(_copy_first, folder, name))  # fmt: skip
 
 
 def _digest(path: Path) -> str:
@@ -148,7 +148,7 @@ def _copy_again(log: Path, copy: Path, digest: str) -> str:
         with replacing(copy) as temporary:
             temporary.write_bytes(log.read_bytes())
         return "made again from the log"
-    return "left alone: neither the log nor its copy is as it was"
+    return "not repaired: both the log and its copy have changed"
 
 
 def _put_back(log: Path, copies: Path, digests: set[str]) -> str:
@@ -157,15 +157,15 @@ def _put_back(log: Path, copies: Path, digests: set[str]) -> str:
         if _digest(copy) == digest:
             with replacing(log) as temporary:
                 temporary.write_bytes(copy.read_bytes())
-            delta.forget_what_is_known()
-            return "its copy took its place"
-    return "left alone: neither the log nor its copy is as it was"
+            delta.forget_versions()
+            return "replaced by its copy"
+    return "not repaired: both the log and its copy have changed"
 
 
 def _remove_last(log: Path) -> str:
     following = log.with_name(f"{int(log.name[:20]) + 1:020d}.json")
     if following.exists() or _is_whole(log):
-        return "left alone, others have gone on behind it"
+        return "kept, since later commits follow it"
     log.unlink()
     flush(log.parent)
     return "removed"
@@ -182,10 +182,10 @@ def _copy_first(folder: Path, name: str) -> str:
 def _tables(state: FolderVersion) -> Iterator[Problem]:
     if state.version < 0:
         if older.is_there(state.folder):
-            yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` brings "
-                          "it up to date", partial(_compacted, state.folder))  # fmt: skip
+            yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` "
+                          "converts it", partial(_compacted, state.folder))  # fmt: skip
         elif _had_log(state.folder) and (files := list((state.folder / "tables").glob("table=*/*.parquet"))):
-            yield Problem(f"{state.folder}: the log is gone, {len(files)} files of rows are there",
+            yield Problem(f"{state.folder}: the log is missing, and {len(files)} files of rows are there",
                           "put tables/_delta_log back from a backup, or make the runs again in another folder",
                           lambda: "it cannot be repaired here, nothing was removed")  # fmt: skip
         return
@@ -193,11 +193,11 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
     for file in state.all_files():
         if what := physical.wrong(state.folder, file, thoroughly=True):
             reported = str(physical.damage(state.folder, file, what)).partition("; `")[0]
-            yield Problem(reported, "do not trust it; --repair takes out the runs that are lost, then make them again",
+            yield Problem(reported, "do not use these numbers; --repair removes the lost runs, then repeat them",
                           partial(salvage.salvage, state.folder, file))  # fmt: skip
     dead = compact.dead_files(state)
     for path in dead:
-        yield Problem(f"{path}: no version of the last day names it", "it is in nobody's way", partial(_remove, path))
+        yield Problem(f"{path}: no version of the last day names it", "it does no harm", partial(_remove, path))
     if is_remote(state.folder):
         return
     for path in sorted((state.folder / "tables").glob("table=*/*.parquet")):
@@ -207,7 +207,7 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
                 right = physical.whole_digest(opened) == physical.File(name, 0, 0, "", "").whole
             if not right:
                 yield Problem(f"{path}: has changed since it was written, and only older versions name it",
-                              "it is in nobody's way", partial(_set_aside, path))  # fmt: skip
+                              "it does no harm", partial(_set_aside, path))  # fmt: skip
 
 
 def _had_log(folder: Path) -> bool:
@@ -218,12 +218,12 @@ def _had_log(folder: Path) -> bool:
 
 def _compacted(folder: Path) -> str:
     done = compact.compact(folder)
-    return f"brought up to date: {done.runs} runs"
+    return f"converted: {done.runs} runs"
 
 
 def _set_aside(path: Path) -> str:
-    salvage.set_aside(path)
-    return f"set aside as {path.name}.damaged"
+    salvage.rename_damaged(path)
+    return f"renamed to {path.name}.damaged"
 
 
 def _remove(path: Path) -> str:
@@ -239,7 +239,7 @@ def _descriptions(folder: Path) -> Iterator[Problem]:
         try:
             description.read_one(path)
         except UserError as error:
-            yield Problem(str(error), "no report until then", partial(_remove_description, path))
+            yield Problem(str(error), "a report is not possible with it", partial(_remove_description, path))
 
 
 def _remove_description(path: Path) -> str:

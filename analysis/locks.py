@@ -1,7 +1,7 @@
 """Locks that end with their process: flock on a file of the result folder.
 
 A killed process leaves an empty file and no lock: the next process locks the file, or `sweep` removes it. On a file
-system without such locks everybody gets one; results are correct then, too, but a run may be executed twice.
+system without such locks every process gets the lock; results are still correct, but a run may be executed twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.
 
 @contextmanager
 def held(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold the lock `path` for the block. Yield False if somebody else has it (never if `wait`)."""
+    """Hold the lock `path` for the block. Yield False if another process has it (never if `wait`)."""
     descriptor = take(path, wait)
     if descriptor is None:
         yield False
@@ -27,12 +27,15 @@ def held(path: Path, wait: bool) -> Iterator[bool]:
         yield True
     finally:
         with suppress(OSError):
-            path.unlink(missing_ok=True)  # while it is still ours
+            path.unlink(missing_ok=True)  # before the lock is released
         os.close(descriptor)
 
 
 def take(path: Path, wait: bool) -> int | None:
-    """Return an open descriptor with the lock on the file at `path`, made if need be; None if somebody else has it."""
+    """Return an open descriptor with the lock on the file at `path`; None if another process has it.
+
+    The file is made if it does not exist.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
@@ -41,16 +44,16 @@ def take(path: Path, wait: bool) -> int | None:
             return None
         if _is_at(descriptor, path):
             return descriptor
-        os.close(descriptor)  # its owner removed it while we waited: the name belongs to another file, or to none
+        os.close(descriptor)  # its owner removed the file while this process waited: the name is free, or of a new file
 
 
 def is_free(path: Path) -> bool:
-    """Return whether nobody holds the lock on an existing file; False where there are no locks."""
+    """Return whether no process holds the lock on an existing file; False where there are no locks."""
     return _if_free(path, lambda descriptor: True)
 
 
 def remove_if_free(path: Path) -> bool:
-    """Remove a file whose lock nobody holds; return whether it was removed."""
+    """Remove a file whose lock no process holds; return whether it was removed."""
 
     def remove(descriptor: int) -> bool:
         if not _is_at(descriptor, path):
@@ -62,7 +65,7 @@ def remove_if_free(path: Path) -> bool:
 
 
 def _if_free(path: Path, do: Callable[[int], bool]) -> bool:
-    """Return `do` of the open file, called while its lock is ours; False if the lock cannot be had."""
+    """Call `do` with the open file while its lock is held, and return the result; False if the lock is not free."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

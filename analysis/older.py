@@ -1,8 +1,9 @@
 """Read result folders of the layout before the log: `tables/<table>/<run>.parquet`, and batches of many runs.
 
-A file `tables/runs/@<batch>.parquet` names in its footer the other files of its batch, their sizes, and the batches it
-took the place of; the row of a run that landed alone names its files in the column `parts`. What none of them names, or
-is not whole, does not exist. `causeway compact` makes a folder of today of it; nothing writes this layout any more.
+A file `tables/runs/@<batch>.parquet` lists in its footer the other files of its batch, their sizes, and the batches
+that it replaced; the row of a run that was committed alone lists its files in the column `parts`. A file in none of
+these lists, or an incomplete one, is ignored. `causeway compact` converts such a folder to the current layout; no
+command writes the older one any more.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _FOOTER = b"causeway.batch"
 
 @dataclass(frozen=True)
 class _Commit:
-    """A run, or a batch, as its file in `runs` has it."""
+    """A committed run or batch, as its file in `runs` describes it."""
 
     key: str
     runs: tuple[str, ...]
     parts: dict[str, tuple[int, str]] | None
-    """File below `tables/` -> its size and digest; None: a run of the first versions, known by its files' names."""
+    """File below `tables/` -> its size and digest; None for a run of the first versions, identified by file names."""
     replaces: tuple[str, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
     held: dict[str, list[str]] = field(default_factory=dict)
@@ -59,13 +60,13 @@ def run_ids(folder: Path) -> frozenset[str]:
 
 
 def sources(folder: Path, but: Collection[str] = ()) -> dict[str, Any]:
-    """Return what is known of each result file that was converted, by the id of the source."""
+    """Return the marks of the converted result files, by the id of the source."""
     some = [committed for committed in _commits(place(folder)) if committed.key not in but]
     return {source: mark for committed in some for source, mark in committed.sources.items()}
 
 
 def damaged(folder: Path) -> set[str]:
-    """Return the keys of runs and batches that are not as they were written. Reads all files."""
+    """Return the keys of runs and batches that have changed since they were written. It reads all files."""
     tables = place(folder) / "tables"
     return {
         committed.key for committed in _commits(place(folder))
@@ -78,7 +79,7 @@ def _digest(path: Path) -> str:
 
 
 def tables(folder: Path, table: str, but: Collection[str] = ()) -> Iterator[pa.Table]:
-    """Yield the rows of a table in the order in which they landed, with the sources of converted rows."""
+    """Yield the rows of a table in the order of their commits, with the sources of converted rows."""
     top, seen = place(folder), set[str]()
     for committed in _commits(top):
         if committed.key in but:
@@ -125,7 +126,7 @@ def _files(top: Path, committed: _Commit, table: str) -> list[str]:
 
 
 def _commits(top: Path) -> list[_Commit]:
-    """Return the runs and batches that are whole and not replaced, in the order in which they landed."""
+    """Return the runs and batches that are complete and not replaced, in the order of their commits."""
     there = sorted((top / "tables" / "runs").glob("*.parquet"), key=lambda path: path.name)
     return _whole(top, tuple((path.name, path.stat().st_size) for path in there if path.name[0] != "."))
 
@@ -169,7 +170,7 @@ def _read(path: Path) -> _Commit | None:
 
 
 def _checked(committed: _Commit) -> _Commit:
-    """Refuse names that lead elsewhere."""
+    """Refuse names of files outside of this commit."""
     for name in committed.parts or ():
         if name.partition("/")[0] not in schema.TABLES or ".." in name.split("/") or not name.endswith(".parquet"):
             raise ValueError("it names files that are none of its own")

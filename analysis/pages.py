@@ -39,13 +39,13 @@ class Cell(NamedTuple):
     text: str
     is_number: bool
     label: str
-    """The name of its column, where rows become blocks on a phone."""
+    """The name of its column, shown where rows become blocks on a phone."""
 
 
 class Table:
     """A table of a page: columns of numbers are aligned to the right, and numbers are shortened.
 
-    On a phone a wide table is scrolled sideways; one of a few rows had better `stack`: each row becomes a block.
+    On a phone a wide table is scrolled sideways. For a table of a few rows, use `stack`: each row becomes a block.
     """
 
     def __init__(self, head: Sequence[str], rows: Iterable[Sequence[Any]], stack: bool = False) -> None:

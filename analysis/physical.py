@@ -1,11 +1,11 @@
-"""The parquet files of a result folder: their names say what they must hold.
+"""The parquet files of a result folder, with the digests of their contents in their names.
 
     table=scalars/000000000007-0002-3fa9c1d2e4b5a697-<footer>-<whole>.parquet
 
-The first number is the version of the log that the file was written for, so names sort in the order in which rows
-landed; then the number within its commit and the commit's key. `footer` and `whole` are digests. Pages have checksums
-of their own (as the parquet format has them), so a reader that takes a part of a large file knows that it is right:
-footer by its digest, pages by their checksums. Small files are read against the digest of the whole.
+The first number is the version of the log that the file was written for, so names sort in the order of commits; then
+come the number within its commit and the commit's key. `footer` and `whole` are digests. A reader that takes a part of
+a large file verifies the footer by its digest, and the pages by the checksums that the parquet format gives them. Small
+files are verified by the digest of the whole.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from causeway.analysis.remote import Remote, place
 from causeway.errors import UserError
 
 SOURCE = "_source"
-"""An extra column of converted rows: which result file a row came from."""
+"""An extra column of converted rows: the result file from which a row came."""
 SOURCES = "sources"
 """The table of result files that were converted, beside those of `schema`."""
 PARQUET: dict[str, Any] = {"compression": "zstd", "store_schema": False, "write_page_checksum": True}
 GROUP_ROWS = 1 << 16
-"""Rows that a reader takes or passes over together."""
+"""The number of rows that a reader reads or skips together."""
 _TEXTS = ("parameters", "attributes", "config", "pars")
-"""Tables whose `value` is a text: the column is called `text` in the files, where `value` is a number everywhere."""
+"""Tables whose `value` is a text. In the files this column is named `text`, since `value` must be a number in all."""
 _NAME = re.compile(r"table=([a-z]+)/(\d{12}-\d{4})-([0-9a-f]{16})-([0-9a-f]{16})-([0-9a-f]{32})\.parquet")
 _SMALL_BYTES = 4 << 20
-"""A file of at most this size is hashed whole before it is read: 2 ms."""
+"""A file of at most this size is verified by the digest of the whole, which takes 2 ms."""
 
 
 class DamagedError(UserError):
-    """A file of a result folder does not hold what was written."""
+    """A file of a result folder has changed since it was written."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class File:
     """One parquet file of a result folder, as the log names it."""
 
     path: str
-    """Below `tables/`."""
+    """The path below `tables/`."""
     size: int
     rows: int
     low: str
-    """The first and last of its runs, by name."""
+    """The first of its runs by name; `high` is the last."""
     high: str
 
     @cached_property
@@ -97,12 +97,12 @@ class File:
 
 
 def is_ours(path: str) -> bool:
-    """Return whether a path below `tables/` has the name of a file of ours."""
+    """Return whether a path below `tables/` is the name of a file of a result folder."""
     return _NAME.fullmatch(path) is not None
 
 
 def new_key() -> str:
-    """Return a name for a commit that no other one has."""
+    """Return a unique name for a commit."""
     return os.urandom(8).hex()
 
 
@@ -128,12 +128,12 @@ def _is_text(table: str, column: str) -> bool:
 
 
 def renamed(table: str, columns: Iterable[str]) -> list[str]:
-    """Return how the columns of a table are called in its files."""
+    """Return the names of the columns of a table in its files."""
     return ["text" if _is_text(table, column) else column for column in columns]
 
 
 def as_table(table: str, rows: pa.Table, columns: list[str]) -> pa.Table:
-    """Return rows of files with the columns, names and types of the table; columns that an older file lacks filled."""
+    """Return rows of files with the columns, names and types of the table; fill columns that an older file lacks."""
     if table == SOURCES:
         return rows
     form = schema.TABLES[table]
@@ -150,7 +150,7 @@ def as_table(table: str, rows: pa.Table, columns: list[str]) -> pa.Table:
 
 
 class _Digesting:
-    """A file to write to that knows the size and digest of what went through."""
+    """A file to write to that keeps the size and the digest of the written bytes."""
 
     closed = False
 
@@ -172,7 +172,7 @@ class _Digesting:
 
 
 def stage(path: Path, table: str, rows: pa.Table, source: str) -> None:
-    """Write rows of one source where they wait to be taken (see `Writer.take`)."""
+    """Write rows of one source to a file for `Writer.take`."""
     rows = rows.rename_columns(renamed(table, rows.column_names))
     rows = rows.append_column(SOURCE, pa.array([source] * len(rows), pa.string()))
     with replacing(path) as temporary:
@@ -188,10 +188,10 @@ class Writer:
         self._tables, self._version, self._key = place(folder) / "tables", version, key
 
     def write(self, table: str, rows: pa.Table) -> None:
-        """Write one file, its rows by run; the order within a run stays."""
+        """Write one file, its rows sorted by run; the order within a run stays."""
         if not rows.num_rows:
             return
-        import pyarrow.compute as pc  # here: only some commands need it, and it takes its time to load
+        import pyarrow.compute as pc  # imported here, since only some commands need it and it is slow to load
 
         ids = rows["run_id"].cast(pa.string())
         low, high = pc.min_max(ids).as_py().values()
@@ -205,7 +205,7 @@ class Writer:
             self._named(table, hidden, file, sink.digest.hexdigest(), rows.num_rows, low, high)
 
     def take(self, table: str, run_id: str, path: Path) -> None:
-        """Take a parquet file that was written elsewhere, all rows of one run; it stays there too."""
+        """Add a parquet file that was written elsewhere, with all rows of one run, by a link or a copy."""
         with pq.ParquetFile(path) as given:
             rows = given.metadata.num_rows
         with replacing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
@@ -228,7 +228,7 @@ class Writer:
 
 
 def footer_digest(file: Any) -> str:
-    """Return the digest of what stands behind the pages of a parquet file."""
+    """Return the digest of the bytes after the pages of a parquet file."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - 8))
     length = int.from_bytes(file.read(4), "little")
@@ -242,11 +242,11 @@ def whole_digest(file: Any) -> str:
 
 
 _RIGHT: set[tuple[str, int, int, int]] = set()
-"""(path, size, time of change, inode) of files whose digest was right when it was looked at."""
+"""(path, size, time of change, inode) of files that were verified before."""
 
 
 def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
-    """Return what is wrong with a file: "" if it is as it was written. Every byte is read if `thoroughly`."""
+    """Return the damage of a file as text, "" if it has not changed. With `thoroughly`, every byte is read."""
     path = place(folder) / "tables" / file.path
     if isinstance(path, Remote):
         return _wrong_remote(path, file, thoroughly)
@@ -258,7 +258,7 @@ def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
         if known in _RIGHT and not thoroughly:
             return ""
         if status.st_size != file.size:
-            return "is cut short" if status.st_size < file.size else "is longer than it was"
+            return "is truncated" if status.st_size < file.size else "is longer than it was"
         with open(path, "rb") as opened:
             if thoroughly or file.size <= _SMALL_BYTES:
                 right = whole_digest(opened) == file.whole
@@ -274,7 +274,7 @@ def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
 
 
 def _wrong_remote(path: Remote, file: File, thoroughly: bool) -> str:
-    """Return what is wrong with a file behind a URL. Its store verifies transfers: it is read only if `thoroughly`."""
+    """Return the damage of a file behind a URL. Its store verifies transfers, so it is read only if `thoroughly`."""
     if not thoroughly:
         return ""
     try:
@@ -291,7 +291,7 @@ def damage(folder: Path, file: File, what: str) -> DamagedError:
     path = place(folder) / "tables" / file.path
     return DamagedError(
         f"{path} {what}: {file.rows} rows of {file.table} of {runs}; "
-        f"`causeway doctor {folder} --repair` takes out the runs that are lost and keeps all others"
+        f"`causeway doctor {folder} --repair` removes the runs that are lost and keeps all others"
     )
 
 
@@ -310,12 +310,15 @@ def dataset(folder: Path, files: Sequence[File]) -> Any:
     if isinstance(where, Remote):
         inner = [(where / "tables" / file.path).inner for file in files]
         return ds.dataset(inner, schema=form, format=checked, filesystem=where.filesystem)
-    plain = LocalFileSystem()  # said, lest a colon in a path be taken for a scheme
+    plain = LocalFileSystem()  # passed explicitly, so that a path with a colon is not parsed as a URL
     return ds.dataset([str(where / "tables" / f.path) for f in files], schema=form, format=checked, filesystem=plain)
 
 
 def read(folder: Path, files: Sequence[File], columns: list[str] | None = None, where: Any = None) -> pa.Table:
-    """Return the rows of some files of one table as they stand in them, verified; `where` is a pyarrow expression."""
+    """Return the rows of some files of one table, verified and in the form of the files.
+
+    `where` is a pyarrow expression that selects rows.
+    """
     try:
         return dataset(folder, files).to_table(columns=columns, filter=where)
     except DamagedError:

@@ -22,7 +22,7 @@ class Plot:
     where: Mapping[str, object] = field(default_factory=dict)
     """The parameter values of the points to show."""
     paper: str = ""
-    """Its place in the paper, e.g. 'hash, Fig. 1'; published points of that place are marked."""
+    """Its place in the paper, e.g. 'hash, Fig. 1'. The published numbers of that place are drawn, too."""
     kind: str = "line"
     """line | bar | time | state | cdf | histogram | box | scatter, or one of your own (causeway.analysis.kinds)."""
     x_label: str = ""
@@ -30,15 +30,15 @@ class Plot:
     log_x: bool = False
     log_y: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that only this kind has."""
+    """The options of this kind."""
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One of the few numbers that say how a run went: `causeway run` prints them, one column each."""
+    """One of the few numbers that summarize a run: `causeway run` prints them, one column each."""
 
     name: str
-    """The heading of the column; short."""
+    """The heading of the column, which should be short."""
     scalar: str
     """A scalar, or an arithmetic expression over scalars and numeric parameters."""
     unit: str = ""
@@ -63,7 +63,7 @@ MARKS = ("dot", "ring", "cross")
 
 @dataclass(frozen=True)
 class State:
-    """One value of a series that says what a moving thing is doing, and how it is drawn."""
+    """One state of a moving thing, as a value of a series, and its drawing."""
 
     value: float
     mark: str
@@ -73,7 +73,7 @@ class State:
 
 @dataclass(frozen=True)
 class Scene:
-    """An animation of a run: the recorded series that have the positions and the states of its things.
+    """An animation of a run: the names of the recorded series with the positions and states of its things.
 
     Places are the modules `PLACE[0]`, `PLACE[1]`, ... with the series x_m, y_m, reach_m (once) and, where they are
     joined, wired_to (a sample for each). Things that move are `THING[0]`, ... with x_m and y_m over time.
@@ -82,7 +82,7 @@ class Scene:
     place: str
     thing: str
     at: str
-    """Series of a thing: the number of its place; below 0: none."""
+    """Series of a thing: the number of the place at which it is; negative for none."""
     state: str
     """Series of a thing: one of the values in `states`."""
     states: tuple[State, ...]

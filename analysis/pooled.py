@@ -15,9 +15,9 @@ EACH_RUN = frozenset({"scatter", "state"})
 
 
 def pooled(data: Data) -> list[str]:
-    """Return the parameters in which runs behind one mark of a figure differ, though it does not show them.
+    """Return the parameters that the figure does not show, and in which runs averaged in one of its marks differ.
 
-    A plot over time has no parameter along its axis: all runs of a series are behind each of its points.
+    A plot over time has no parameter along its axis: each of its points averages over all runs of a series.
     """
     plot, there = data.plot, data.there
     if plot.kind in EACH_RUN or there.empty:

@@ -1,7 +1,7 @@
 """Read the published numbers of a paper from a CSV file, one row each.
 
-Columns: paper, where, quantity, condition, study, parameters (a JSON object: the points it is about), scalar (or an
-arithmetic expression over scalars), published, note; and, where a paper gives no plain number, relation, low and high:
+Columns: paper, where, quantity, condition, study, parameters (a JSON object that selects points), scalar (or an
+arithmetic expression over scalars), published, note; and, where a paper prints no plain number, relation, low and high:
 
 | relation | the paper says | filled in |
 |---|---|---|
@@ -32,7 +32,7 @@ FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("l
 NOT_COMPARED = "cannot_be_compared"
 """The scalar of a number that no run measures."""
 WHY = "cannot be compared: "
-"""The beginning of its note; the reason follows."""
+"""The beginning of the note of such a number; the reason follows."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
     numbers = {name: _number(texts[name]) for name in ("published", "low", "high")}
     filled = tuple(name for name, value in numbers.items() if value is not None)
     if filled != FILLED[relation]:
-        raise ValueError(f"relation '{relation}' is said by {' and '.join(FILLED[relation])} alone")
+        raise ValueError(f"relation '{relation}' needs values in {' and '.join(FILLED[relation])} alone")
     if relation == "to" and not numbers["low"] <= numbers["high"]:  # type: ignore[operator]
         raise ValueError("low is above high")
     parameters = json.loads(texts["parameters"] or "{}")
@@ -67,7 +67,7 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
         raise ValueError("parameters are a JSON object")
     expression.parse(texts["scalar"])
     if (texts["scalar"] == NOT_COMPARED) != (WHY in texts["note"]):
-        raise ValueError(f"the note of a scalar {NOT_COMPARED}, and of no other, says '{WHY}' and the reason")
+        raise ValueError(f"the note of a scalar {NOT_COMPARED}, and of no other, begins with '{WHY}' and the reason")
     return {**texts, "parameters": parameters, "relation": relation, **numbers}
 
 

@@ -1,9 +1,9 @@
-"""Result folders behind URLs: `s3://bucket/folder`, `gs://...`, `hdfs://host/folder`; whatever pyarrow.fs knows.
+"""Result folders behind URLs: `s3://bucket/folder`, `gs://...`, `hdfs://host/folder`; any that pyarrow.fs supports.
 
-`place` makes of what a user names a Path, or a `Remote`, which has all that result folders need of a Path. What is
-written is made on this machine first and then sent whole: an object of a store is there when its upload has ended, and
-no earlier, so nothing needs to be renamed. (File systems that show a file while it is written get it under a hidden
-name.) There are no locks between machines: `delta` says why that loses and doubles nothing.
+`place` returns a Path for a user's name of a folder, or for a URL a `Remote`, with the methods of a Path that result
+folders need. A file is first written on this machine, and then sent as a whole. An object of a store appears when its
+upload has ended, so it need not be renamed. (On file systems that show a file while it is written, it is sent under a
+hidden name.) There are no locks between machines; commits of the log (`delta`) detect each other nevertheless.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/{1,3}(?P<path>[^?]*)(?P<query>\?.*)?$")
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _OBJECTS = ("s3", "gs")
-"""Stores in which an object is seen when its upload has ended, and folders are only the beginnings of names."""
+"""Stores in which an object appears when its upload has ended, and folders are only prefixes of names."""
 _KNOWN = (*_OBJECTS, "hdfs", "viewfs", "abfs", "abfss")
 _BLOCK = 8 << 20
 
 
 def place(folder: str | Path) -> Path:
-    """Return the folder of that name, or the `Remote` behind the URL of that name: no Path, but it acts as one."""
+    """Return the folder as a Path or, for a URL, as a `Remote`, which has the same interface."""
     if isinstance(folder, Remote):
         return folder
     found = _URL.match(str(folder))
@@ -51,12 +51,12 @@ def place(folder: str | Path) -> Path:
 
 
 def is_remote(folder: object) -> bool:
-    """Return whether a folder stands behind a URL."""
+    """Return whether a folder is behind a URL."""
     return isinstance(folder, Remote)
 
 
 def only_here(folder: Path, what: str) -> None:
-    """Refuse a URL for what needs a folder of this machine."""
+    """Refuse a URL in a command that needs a folder of this machine; `what` names the command."""
     if is_remote(folder):
         raise UserError(f"{what} needs a folder of this machine, and {folder} is a URL; name another --out")
 
@@ -142,7 +142,7 @@ class Remote:
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """Return the options of the address, in the words of delta-rs."""
+        """Return the options of the address by the names that delta-rs has for them."""
         options = dict(parse_qsl(self._query.lstrip("?")))
         if self._scheme != "s3":
             return {}
@@ -224,7 +224,7 @@ class Remote:
             self.filesystem.create_dir(self.inner, recursive=True)
 
     def send(self, source: Path) -> None:
-        """Make this file a copy of `source`: whole, or not at all."""
+        """Make this file a copy of `source`, atomically."""
         target = self.inner
         if self._scheme not in _OBJECTS:
             self.parent.mkdir()
@@ -236,8 +236,8 @@ class Remote:
             self.filesystem.move(target, self.inner)
 
 
-def desk(folder: Path) -> Path:
-    """Return where this machine keeps the locks and the half-done work of a result folder."""
+def local_folder(folder: Path) -> Path:
+    """Return the folder of this machine for the locks and the unfinished work of a result folder."""
     if not is_remote(folder):
         return folder
     return cache_dir() / "remote" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]

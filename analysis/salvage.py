@@ -1,7 +1,7 @@
-"""Take a damaged file out of a result folder, and keep all of it that is certainly right.
+"""Remove a damaged file from a result folder, and keep those of its rows that are verifiably undamaged.
 
-Rows whose pages are as they were stay. Runs that have lost rows go from all tables, so that no mean is taken over half
-a run; who made them makes them again. The damaged file itself is set aside under another name.
+Rows on undamaged pages are kept. Runs that have lost rows are removed from all tables, so that no mean covers part of a
+run; the user repeats these runs. The damaged file itself is kept under another name.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from causeway.analysis.remote import Remote, place
 
 
 def salvage(folder: Path, file: File) -> str:
-    """Repair the damage of one file; return what was done."""
+    """Repair the damage of one file; return a message with the result."""
     while True:
         state = delta.latest(folder)
         if file.path not in {one.path for one in state.all_files()}:
-            return "it is no longer named"
+            return "removed already: no version names it"
         try:
             done = _salvage(state, file)
         except delta.Overtaken:
             continue
-        set_aside(place(state.folder) / "tables" / file.path)
+        rename_damaged(place(state.folder) / "tables" / file.path)
         return done
 
 
-def set_aside(path: Path) -> None:
-    """Give a damaged file that no version names a name that nobody looks at."""
+def rename_damaged(path: Path) -> None:
+    """Rename a damaged file that no version names, so that readers ignore it."""
     if not isinstance(path, Remote):
         with suppress(FileNotFoundError):
             os.replace(path, path.with_name(f"{path.name}.damaged"))
@@ -60,15 +60,15 @@ def _salvage(state: FolderVersion, file: File) -> str:
         removed = [file, *without_runs(state, writer, lost, whole)]
         delta.commit(state, writer, removed)
     some = ", ".join(sorted(lost)[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
-    return f"taken out; make {some} again" if lost else "taken out; no other run has lost anything"
+    return f"removed; repeat {some}" if lost else "removed; no run has lost rows"
 
 
 _Bad = tuple[set[str], list[tuple[str, str]]]
-"""Runs that are surely in what cannot be read, and the ranges of those that may be."""
+"""Runs that certainly have unreadable rows, and the ranges of runs that may have some."""
 
 
 def _rows_of(state: FolderVersion, file: File) -> tuple[pa.Table | None, _Bad]:
-    """Return the rows that are right, and the runs of the others as far as they are known."""
+    """Return the undamaged rows, and the runs of the damaged ones as far as they are known."""
     everything: _Bad = (set(), [(file.low, file.high)])
     path = place(state.folder) / "tables" / file.path
     try:
@@ -103,8 +103,9 @@ def _groups(opened: pq.ParquetFile, file: File) -> tuple[pa.Table | None, _Bad]:
 def _lost(state: FolderVersion, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
     """Return the runs that have lost rows.
 
-    These are the runs whose names can be read; for unreadable groups, the runs of the same commit (or of the group's
-    range) without rows of this table elsewhere. Converted runs all count, since they may have rows in several files.
+    These are the runs with damaged rows whose names can be read and, for unreadable groups, the runs of the same commit
+    (or of the group's range) without rows of this table elsewhere. All converted runs in question count as lost, since
+    they may have rows in several files.
     """
     surely, ranges = bad
     beside = [one for one in whole if one.table == "runs" and one.key == file.key]
@@ -131,7 +132,7 @@ def _converted(state: FolderVersion, whole: list[File]) -> set[str]:
 
 
 def _without_marks(state: FolderVersion, file: File, right: pa.Table | None, whole: list[File]) -> str:
-    """Repair lost marks of sources: note for each source that has rows that it is to be converted again."""
+    """Repair lost marks of sources: mark each source with rows in the folder to be converted again."""
     from causeway.analysis.convert.piece import Mark, source_rows
 
     runs: dict[str, set[str]] = {}
@@ -150,4 +151,4 @@ def _without_marks(state: FolderVersion, file: File, right: pa.Table | None, who
         for rows in ([right] if right is not None else []) + ([source_rows(marks)] if marks else []):
             writer.write(SOURCES, rows)
         delta.commit(state, writer, [file])
-    return f"taken out; convert {len(marks)} result files again"
+    return f"removed; convert {len(marks)} result files again"

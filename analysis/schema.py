@@ -1,4 +1,4 @@
-"""The result tables, the same for every engine: the one place that names their columns and types.
+"""The result tables, the same for every engine, with the names and types of their columns.
 
 Dimension tables (`runs`, `parameters`, `nodes`, `vectors`) describe the runs; fact tables (`scalars`, `samples`)
 contain their results. The other tables keep the remaining contents of OMNeT++'s own result files, so that converting
@@ -17,8 +17,8 @@ _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
 _POSITION = pa.field("position", _INT)
-"""The number of the item among those of its kind in its file, from 0. It tells items of one name apart, and finds their
-attributes."""
+"""The number of the item among those of its kind in its file, from 0. It identifies the attributes of an item, since
+several items may have one name."""
 
 
 def _required(**columns: pa.DataType) -> list[pa.Field]:
@@ -36,13 +36,13 @@ TABLES: dict[str, pa.Schema] = {
         *_required(digest=_TEXT),
         *_required(started_at=_TEXT),  # ISO-8601, UTC
         *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null if a converted file lacks it
-        *_required(source=_TEXT),  # path of a converted result file, "" for a run of ours
-        # Digests of the code of the run: of all of it; of the study, of Causeway with the simulator's version,
-        # of the ini and NED files ("" where there are none). Null in runs of older versions and in converted files.
+        *_required(source=_TEXT),  # path of a converted result file, "" for a run of Causeway
+        # Digests of the run's code: of all code; of the study; of Causeway with the simulator's version; of the ini
+        # and NED files ("" where there are none). Null in runs of older versions and in converted files.
         *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
-    "nodes": _table(*_required(node=_INT, module=_TEXT)),  # the modules of somebody's own network that are nodes
+    "nodes": _table(*_required(node=_INT, module=_TEXT)),  # the modules of a user's own network that are nodes
     "scalars": _table(*_required(module=_TEXT, name=_TEXT, value=_REAL), _POSITION),
     "vectors": _table(*_required(vector_id=_INT, module=_TEXT, name=_TEXT, unit=_TEXT, columns=_TEXT)),
     "samples": _table(
@@ -51,7 +51,7 @@ TABLES: dict[str, pa.Schema] = {
         *_required(time_raw=_INT, time_exp=pa.int8()),  # exact time = time_raw * 10^time_exp seconds
         *_required(value=_REAL),
     ),
-    # What only converted OMNeT++ files have:
+    # Tables that are filled only from converted OMNeT++ files:
     "attributes": _table(
         *_required(owner=_TEXT),  # run, scalar, par, vector or statistic
         *_required(module=_TEXT, item=_TEXT, name=_TEXT, value=_TEXT, position=_INT),

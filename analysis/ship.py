@@ -1,6 +1,6 @@
 """Pack this package as one zip, for workers of a cluster that have Python and no Causeway.
 
-Python takes packages out of a zip, but kernels and C++ sources must be files: `causeway/__init__.py` unpacks itself.
+Python imports packages from a zip, but kernels and C++ sources must be files: `causeway/__init__.py` unpacks itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def package_zip() -> Path:
 
 
 def _files(top: Path) -> Iterator[Path]:
-    for folder, below, names in os.walk(top, followlinks=True):  # in a checkout they are links
+    for folder, below, names in os.walk(top, followlinks=True):  # in a checkout, packages are links
         below[:] = sorted(name for name in below if name != "__pycache__" and name[0] != ".")
         for name in sorted(names):
             if name.endswith(_ENDINGS) or name == "Makefile":

@@ -1,4 +1,4 @@
-"""Spark sessions with settings that suit one machine; a cluster is only another master URL, and gets this package."""
+"""Spark sessions with settings for one machine, or for a cluster, whose workers are sent this package."""
 
 import os
 import pickle
@@ -27,10 +27,10 @@ _SENT: set[str] = set()
 def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **settings: str) -> "SparkSession":
     """Return a Spark session with our settings: the one that was made here before, or a new one on `master`.
 
-    Beside a session of yours (`master`, or the one that runs) only the context is shared: yours keeps its settings.
-    `settings` are further Spark options of a new context, dots as underscores. Loopback only unless the master is
-    elsewhere: nothing listens on an outer address by default. The workers run the Python that runs this, or
-    PYSPARK_PYTHON; workers elsewhere get this package from us.
+    If you have a session (`master`, or a running one), only its context is shared, and your session keeps its settings.
+    `settings` are further Spark options of a new context, with underscores for dots. Unless the master is on another
+    machine, Spark listens on loopback only. The workers run this process's Python, or PYSPARK_PYTHON; workers on other
+    machines are sent this package.
     """
     made = _running_session(master) or _new(str(master), memory, settings)
     context = made.sparkContext
@@ -46,7 +46,7 @@ def is_local(session: "SparkSession") -> bool:
 
 
 def _ours(local: bool) -> dict[str, str]:
-    """Return the settings that only queries of our own session see."""
+    """Return the settings that apply to queries of our own session only."""
     return {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(2, 2 * (os.cpu_count() or 1))) if local else "200",
@@ -56,7 +56,7 @@ def _ours(local: bool) -> dict[str, str]:
 
 
 def _running_session(master: "str | SparkSession") -> "SparkSession | None":
-    """Return our session on the context that runs; None if none does."""
+    """Return our session on the running context; None if there is no running context."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -127,7 +127,7 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     names = physical.renamed(table, form.names)
     in_files = from_arrow_schema(pa.schema([field.with_name(name) for field, name in zip(form, names, strict=True)]))
     plain = spark.read.schema(in_files).option("recursiveFileLookup", "true")
-    plain = plain.option("__globPaths__", "false")  # brackets and stars in a path are only names
+    plain = plain.option("__globPaths__", "false")  # a path with brackets or stars is no pattern
     frame = plain.parquet(*(str(path.absolute()) for path in store.files_of(folder, table)))
     return frame.toDF(*form.names)
 

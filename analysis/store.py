@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from causeway.analysis import delta, locks, older, physical, schema
 from causeway.analysis.delta import FolderVersion
-from causeway.analysis.delta import forget_what_is_known as forget_what_is_known
+from causeway.analysis.delta import forget_versions as forget_versions
 from causeway.analysis.files import make_folder, refuse_links
 from causeway.analysis.files import quote as quote
 from causeway.analysis.files import replacing as replacing
 from causeway.analysis.physical import File
-from causeway.analysis.remote import desk, is_remote, place
+from causeway.analysis.remote import is_remote, local_folder, place
 from causeway.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 COMPACT_EVERY = 256
-"""Commits between two looks whether the folder has too many small files (see `compact`)."""
+"""The number of commits between two checks for too many small files (see `compact`)."""
 
 
 def table_dir(folder: Path, table: str) -> Path:
@@ -45,8 +45,8 @@ def table_dir(folder: Path, table: str) -> Path:
 
 def lock_path(out_dir: Path, key: str) -> Path:
     """Return the path of the lock of a run or a commit."""
-    refuse_links(desk(place(out_dir)), ".locks")
-    return desk(place(out_dir)) / ".locks" / f"{key}.lock"
+    refuse_links(local_folder(place(out_dir)), ".locks")
+    return local_folder(place(out_dir)) / ".locks" / f"{key}.lock"
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def writing(out_dir: Path, run_id: str, wait: bool = True) -> Iterator[bool]:
 
 @contextmanager
 def revising(out_dir: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock that spares two commands of this machine the same long work. Correctness does not depend on it."""
+    """Hold a lock, so that two commands of this machine do not do the same long work. Correctness does not need it."""
     with locks.held(lock_path(out_dir, "batches"), wait) as mine:
         yield mine
 
@@ -77,7 +77,7 @@ def to_write(folder: Path) -> FolderVersion:
     """Return the latest state of a folder, for adding to it; refuse a folder of an older layout."""
     state = delta.latest(folder)
     if state.version < 0 and older.is_there(state.folder):
-        raise UserError(f"{folder} was written by an older causeway: `causeway compact {folder}` brings it up to date")
+        raise UserError(f"{folder} was written by an older causeway: `causeway compact {folder}` converts it")
     return state
 
 
@@ -142,7 +142,7 @@ def finished_runs(out_dir: Path) -> frozenset[str]:
 
 
 _RUNS: dict[str, frozenset[str]] = {}
-"""Path of a file of `runs` -> the runs in it: such a file never changes."""
+"""Path of a file of `runs` -> the runs in it. It can be kept, since such a file never changes."""
 _UNION: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 """Folder -> the files of `runs` that were read last, and all runs in them."""
 
@@ -157,7 +157,7 @@ def run_ids(state: FolderVersion) -> frozenset[str]:
     if kept is not None and kept[0] == paths:
         return kept[1]
     old, some = frozenset[str](), files
-    if kept is not None and kept[0] <= paths:  # only more of them
+    if kept is not None and kept[0] <= paths:  # files were only added
         old, some = kept[1], [file for file in files if file.path not in kept[0]]
     ids = old.union(*(_ids_in(state, file) for file in some))
     _UNION[top] = (paths, ids)
@@ -202,7 +202,7 @@ def state_of(folder: Path) -> FolderVersion:
 
 @contextmanager
 def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None]:
-    """Pin these folders for the block to their states of now (or `at` former states), whatever is committed later."""
+    """Pin these folders to their present states (or to the states `at`) for the block; later commits are not seen."""
     states = {str(delta.top(folder)): state_of(folder) for folder in folders} | {str(s.folder): s for s in at}
     token = _PINNED.set({**(_PINNED.get() or {}), **states})
     try:
@@ -271,8 +271,8 @@ def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
 
 
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> pd.DataFrame:
-    """Return all runs' rows of a table as pandas: for small tables. Integers with gaps stay integers."""
-    import pandas as pd  # here, because what only writes should not pay for loading it
+    """Return all runs' rows of a small table as a pandas DataFrame. Columns of integers with nulls stay integers."""
+    import pandas as pd  # imported here, because it loads slowly and writers do not need it
 
     whole = read_arrow(folder, table, columns)
     frame = whole.to_pandas()

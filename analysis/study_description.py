@@ -1,8 +1,8 @@
 """Descriptions of studies in a result folder: `DIR/studies/<study>.json`.
 
-Plots, headlines, published numbers and the scene of an animation are data of a study; a copy stands beside its runs.
-So a report needs no study, wherever its code is. A description lands whole or not at all, before the first run of its
-study; when a study is run again after a change, its new description takes the place of the old one.
+Plots, headlines, published numbers and the scene of an animation are data of a study, and are stored with its runs. So
+a report does not need the study's code. A description is written atomically, before the first run of its study; when a
+study is run again after a change, its new description replaces the old one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Description:
     plots: tuple[Plot, ...] = ()
     headlines: tuple[Headline, ...] = ()
     published: tuple[Mapping[str, Any], ...] = ()
-    """Rows as `published.read` gives them."""
+    """The published numbers, in the form of `published.read`."""
     scene: Scene | None = None
     expected: tuple[Expected, ...] = ()
     """Violations that its runs may have."""
@@ -66,7 +66,7 @@ def write(folder: Path, study: str, text: str) -> None:
 
 
 def read(folder: Path) -> list[Description]:
-    """Return all descriptions of a result folder, by name. Refuse one that is damaged, and say what to do."""
+    """Return all descriptions of a result folder, sorted by name. Refuse a damaged one with an error and a remedy."""
     described = place(folder) / "studies"
     paths = sorted(path for path in described.glob("*.json") if path.name[0] != ".") if described.is_dir() else []
     return [read_one(path) for path in paths]
@@ -107,7 +107,7 @@ def _from_dict(given: dict[str, Any]) -> Description:
     })  # fmt: skip
     known = kinds.known()
     for plot in found.plots:
-        if plot.kind in known:  # else it is of a file that is not read here: the report says so
+        if plot.kind in known:  # other kinds are of a file that is not imported here; the report names them
             known[plot.kind].check(plot)
     for formula in (*(h.scalar for h in found.headlines), *(row["scalar"] for row in found.published)):
         expression.parse(formula)

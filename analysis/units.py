@@ -1,7 +1,7 @@
 """Read quantities with a unit, as OMNeT++ writes iteration variables: `1.5s`, `500ms`, `2e6bps`, `10 mW`.
 
-A quantity becomes a number of the plain unit of its family (seconds, bits a second, bytes, metres, ...), so that 500ms
-and 1s are in order on one axis. Logarithmic ones (dB, dBm) stay as they are.
+A quantity becomes a number in the base unit of its family (seconds, bits a second, bytes, metres, ...), so that 500ms
+and 1s are in order on one axis. Logarithmic quantities (dB, dBm) are not converted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tell runs of different code apart: a folder may hold those of several versions of a study.
+"""Distinguish runs of different code, as a folder may contain runs of several versions of a study.
 
-`runs.code` is a digest of all that gave a run its numbers, besides its parameters and its seed. Numbers of one study
-and engine that come from different code are never put together: where a folder has several, the engine is called
-`inline @3fa8c1`, and figures, tables and comparisons show each for itself.
+`runs.code` is a digest of everything that determines the numbers of a run, besides its parameters and its seed. Numbers
+of one study and engine that come from different code are never combined: where a folder has several, the engine is
+called `inline @3fa8c1`, and figures, tables and comparisons show each version separately.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 SHOWN_DIGITS = 6
 _PARTS = {"study_code": "the study's files", "causeway_code": "Causeway", "project_code": "the project's files"}
-"""Columns of `runs`, with what they are digests of."""
+"""Columns of `runs` with digests, and the parts of the code that each covers."""
 
 
 def distinguished(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return runs whose engine says which code they are of, where a study has several on that engine."""
+    """Return the runs with the code in the name of the engine, where a study has runs of several codes on it."""
     return runs.assign(engine=_labels(runs, mixed_groups(runs)))
 
 
 def distinguished_together(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the runs of several folders, told apart in all of them where any one mixes codes."""
+    """Return the runs of several folders, distinguished in all of them if any one of them mixes codes."""
     frames = list(frames)
     mixed = {group for frame in frames for group in mixed_groups(frame)}
     return [frame.assign(engine=_labels(frame, mixed)) for frame in frames]
 
 
 def mixed_groups(runs: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return the (study, engine) of which there are runs of several codes."""
+    """Return the pairs (study, engine) that have runs of several codes."""
     if "code" not in runs or runs.empty:
         return set()
     codes = runs.assign(code=runs["code"].fillna("")).groupby(["study", "engine"])["code"].nunique()
@@ -50,7 +50,7 @@ def _labels(runs: pd.DataFrame, mixed: set[tuple[str, str]]) -> list[str]:
 
 
 def short(code: str) -> str:
-    """Return the beginning of a code, as people see it."""
+    """Return the beginning of a code, in the form for users."""
     return code[:SHOWN_DIGITS] or "unknown"
 
 
@@ -79,11 +79,11 @@ def _changed(runs: pd.DataFrame) -> str:
 
 
 def other_code(folder: Path, study: str, engine: str, code: str) -> Iterator[str]:
-    """Yield what there is to say of a study's runs in a folder that are of other code than `code`."""
+    """Yield messages about a study's runs in a folder that are of other code than `code`."""
     import pyarrow.compute as pc
 
     here = (pc.field("study") == study) & (pc.field("engine") == engine)
     runs = store.read_arrow(folder, "runs", ["run_id", "code"], where=here)
     other = sum(one != code for one in runs["code"].to_pylist())
     if other:
-        yield f"{other} more runs here are of other code; reports keep them apart (`causeway doctor {folder}`)"
+        yield f"{other} more runs here are of other code; reports separate them (`causeway doctor {folder}`)"

@@ -54,7 +54,7 @@ class RunSpec:
     def reports_all_copies(self) -> bool:
         """True if every copy of a packet ends in an ARRIVAL or LOST event.
 
-        It is so on the abstract network, unless a user's own ini file builds another one in its place.
+        The abstract network does so, unless a user's own ini file builds another network in its place.
         """
         return isinstance(self.network, AbstractNetwork) and "ini" not in self.options
 

@@ -124,8 +124,8 @@ PAD = tuple((0,) * (len(COLUMNS) - filled) for filled in range(len(COLUMNS) + 1)
 class ActionRows(Actions):
     """Actions as rows of plain numbers (`ROW`), as the handlers of single nodes return them.
 
-    The columns are made at the first access. Most windows have few rows: making columns would cost more than everything
-    else done with them, and the wire needs only the bytes.
+    The columns are made at the first access. Most windows have few rows, for which making columns would cost more than
+    everything else, and a frame needs only the bytes.
     """
 
     __slots__ = ("made", "rows")
@@ -143,8 +143,8 @@ class ActionRows(Actions):
             rows: The actions.
             stop: Whether the run ends now.
             lookaheads: Declared lookaheads.
-            made: The numbers of packets and timers that exist now, with ids from 0. It means that every row is valid
-                already: `PerNode` validates the calls of a node when they happen, where it can name the handler.
+            made: The numbers of packets and timers that exist now, with ids from 0, if every row is valid already:
+                `PerNode` validates the calls of a node when they happen, because it can then name the handler.
         """
         self.rows, self.stop, self.lookaheads, self.made = rows, stop, lookaheads, made
 

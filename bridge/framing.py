@@ -25,7 +25,7 @@ _PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
     "<i8": lambda values: array("q", values).tobytes(),
     "<f8": lambda values: array("d", values).tobytes(),
 }
-"""Type of a column -> function that packs plain numbers; for few numbers quicker than numpy."""
+"""Type of a column -> function that packs plain numbers. For few numbers these functions are quicker than numpy."""
 
 
 class _Table:
@@ -258,6 +258,6 @@ def fault_tables(troubles: tuple[NetworkFault, ...]) -> dict[str, Any]:
 
 
 def _put(message: Any, **columns: Any) -> None:
-    """Fill columns, in the types that the contract declares."""
+    """Fill columns of a message, in the types that the contract declares."""
     for name, values in columns.items():
         setattr(message, name, np.asarray(values, column_type(message.DESCRIPTOR.name, name)).tobytes())

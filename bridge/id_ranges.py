@@ -1,4 +1,4 @@
-"""Sets of ids, kept as ranges: ids handed out one after the other take no memory, however many there are."""
+"""Sets of ids, kept as ranges: consecutive ids take the memory of one range, however many there are."""
 
 from __future__ import annotations
 

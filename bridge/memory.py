@@ -10,11 +10,12 @@ from pathlib import Path
 
 from causeway.errors import RunError
 
-MOST_OF_MEMORY = 0.8
-"""The share of the free memory at its begin that a run may use. Without a limit the kernel would kill it without a
+MEMORY_SHARE = 0.8
+"""The share of the memory free at its start that a run may use. Without this limit the kernel would kill it without a
 message."""
-LITTLE_LEFT = 0.1
-"""The share of memory that must stay free. If runs side by side leave less, each run that uses as much itself ends."""
+FREE_SHARE = 0.1
+"""The share of memory that must stay free. If concurrent runs leave less, each run that itself uses at least this share
+ends."""
 _GROUP = Path("/sys/fs/cgroup")
 
 
@@ -25,7 +26,7 @@ class OutOfMemory(RunError):
 class Allowance:
     """A limit on the memory of a run: a share of the memory that is free now."""
 
-    def __init__(self, share: float = MOST_OF_MEMORY) -> None:
+    def __init__(self, share: float = MEMORY_SHARE) -> None:
         self._had_bytes, self._left_bytes, self._share = run_bytes(), available_bytes(), share
 
     def refusal(self, more_bytes: int = 0) -> str | None:
@@ -37,7 +38,7 @@ class Allowance:
             allowed = f"{most / 1e9:.1f} GB, {self._share:.0%} of the memory that was free before"
             return f"the run takes {used / 1e9:.1f} GB; allowed: {allowed}"
         left = available_bytes() or 0
-        if max(left - more_bytes, 0) < LITTLE_LEFT * self._left_bytes < used:
+        if max(left - more_bytes, 0) < FREE_SHARE * self._left_bytes < used:
             return f"the run takes {used / 1e9:.1f} GB, and only {left / 1e9:.1f} GB are free beside other processes"
         return None
 

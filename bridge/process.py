@@ -76,9 +76,9 @@ class Simulator:
             return None
         self._reader.join(timeout=1)
         how = f"killed by {_name_of(-status)}" if status < 0 else f"exit status {status}"
-        return f"the simulator ({self.name}) died: {how}; {self._last_words()}"
+        return f"the simulator ({self.name}) died: {how}; {self._last_output()}"
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         lines = self.last_lines()[-SHOWN_LINES:]
         return "its last lines: " + " | ".join(line.strip() for line in lines) if lines else "it printed nothing"
 
@@ -129,7 +129,7 @@ def _name_of(number: int) -> str:
 
 
 def _until_it_ends(pid: int, timeout_s: float) -> bool:
-    """Wait for the end of a child, without the polling that subprocess does. Return False if the system cannot."""
+    """Wait for the end of a child without polling, as subprocess does it. Return False if the system cannot."""
     try:
         watched = os.pidfd_open(pid)
     except (AttributeError, OSError):  # not on this system, or not allowed here
@@ -146,7 +146,7 @@ def _until_it_ends(pid: int, timeout_s: float) -> bool:
 def _with_parent_death_signal(command: Sequence[str]) -> list[str]:
     """Return the command, prefixed so that the kernel kills the simulator when this process dies.
 
-    This works even before the simulator connects. SIGKILL, as nothing else ends a simulator that is stopped.
+    This works even before the simulator connects. The signal is SIGKILL, because no other ends a stopped process.
     (`preexec_fn` could do the same but is unsafe in a process with threads.)
     """
     setpriv = shutil.which("setpriv")

@@ -1,4 +1,4 @@
-"""Records a session without frames of its own (an engine in this process) as if it had used the wire."""
+"""Records a run of an engine in this process, which sends no frames, as if it ran in another process."""
 
 from __future__ import annotations
 

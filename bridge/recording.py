@@ -2,7 +2,7 @@
 
 After a line that names the format, a recording has (direction, length, checksum, bytes) of each frame, under zstd. A
 checksum (CRC-32) covers its frame and, through the checksum before it, all earlier ones. Recordings of version 1 have
-no checksums; they can still be read. A recording gets its name only when the run ended well.
+no checksums; they can still be read. A recording gets its name only if the run ends without an error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Recorder:
         self._write(head + _SUM.pack(self._sum) + data)
 
     def land(self) -> None:
-        """Give the file its name, at the end of a run that ended well."""
+        """Give the file its name, at the end of a run without an error."""
         with self._errors_reported():
             spare = os.dup(self._file.fileno())  # the stream closes the file it writes to
             try:
@@ -74,7 +74,7 @@ class Recorder:
             os.replace(self._partial, self.path)
 
     def discard(self) -> None:
-        """Remove the file, if the run did not end well."""
+        """Remove the file, after a run that failed."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.close()
         with contextlib.suppress(OSError):

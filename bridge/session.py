@@ -20,15 +20,15 @@ from causeway.bridge.transport import Transport
 from causeway.errors import RunError
 from causeway.proto.contract import CONTRACT, schema_sha256
 
-EDGE_PATIENCE = 5
-"""The simulator waits this many times as long for the controller as the controller for it: it notices the controller's
-death at once anyway, and a living controller may be compiling its kernels."""
+ADAPTER_DEADLINES = 5
+"""How many times longer the simulator waits for the controller than the controller for the simulator. The simulator
+notices the controller's death at once in any case, and a living controller may be compiling its kernels."""
 
 NO_DEADLINE_S = 1e9
 """No practical limit: a user may pause a simulation, in a debugger or a graphical environment, for hours."""
 
-TELLING_S = 1.0
-"""The time to send the reason to a simulator that broke the contract and may not listen any more."""
+ERROR_SEND_S = 1.0
+"""The time to send the error to a simulator that broke the contract and may no longer read."""
 
 
 def open_session(
@@ -87,7 +87,7 @@ class PairSession:
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
-        deadline_s = NO_DEADLINE_S if self._spec.pauses else EDGE_PATIENCE * self._deadline_s
+        deadline_s = NO_DEADLINE_S if self._spec.pauses else ADAPTER_DEADLINES * self._deadline_s
         deadline = {"CAUSEWAY_DEADLINE_S": repr(deadline_s)}
         self._simulator = Simulator(
             self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
@@ -177,12 +177,12 @@ class PairSession:
         assert self._transport is not None
         assert self._simulator is not None
         with contextlib.suppress(RunError):
-            self._transport.send(framing.encode_error(why), min(TELLING_S, self._deadline_s), self._simulator.death)
+            self._transport.send(framing.encode_error(why), min(ERROR_SEND_S, self._deadline_s), self._simulator.death)
             self._simulator.wait(1.0)
         raise RunError(why)
 
     def _finish(self) -> None:
-        """Wait for the simulator to end well after its last frame (it may be writing its result files)."""
+        """Wait until the simulator exits with status 0 (after its last frame, it may still write its result files)."""
         assert self._simulator is not None
         began = time.monotonic()
         while (status := self._simulator.wait(0.2)) is None:

@@ -30,7 +30,7 @@ libzmq stops reading, and unread frames are lost when the simulator ends."""
 LONGEST_FRAME = 1 << 27
 """The largest size of a frame in bytes. libzmq closes the connection at a longer one, which bounds the memory."""
 HUNG_UP_S = 2.0
-"""The time after the end of its connection at which a simulator that still runs counts as stuck."""
+"""A simulator that still runs this long after the end of its connection counts as stuck."""
 HUNG_UP = "the simulator closed its connection but did not end; it was ended"
 LINGER_MS = 200
 """The time for the last frame (an error, say) to be sent when the socket is closed."""
@@ -77,7 +77,7 @@ class Transport:
             self._connection = _Connection(self._socket)
         elif endpoint == "tcp" or endpoint.startswith("tcp://"):
             endpoint = "tcp://127.0.0.1:*" if endpoint == "tcp" else endpoint
-            self.environment.update(_only_with_keys(self._socket))
+            self.environment.update(_require_keys(self._socket))
         else:
             raise UserError(f"unknown endpoint '{endpoint}'; use ipc, tcp or tcp://address:port")
         try:
@@ -145,8 +145,8 @@ class Transport:
 class _Connection:
     """The state of the connection to the first peer.
 
-    Others may connect (a second simulation, say); PAIR ignores them. Over tcp any program can connect, so that
-    the first peer cannot be identified: there only the deadline shows that it is gone.
+    Others may connect (a second simulation, say); PAIR ignores them. Over tcp any program can connect, so the first
+    peer cannot be identified, and only the deadline shows that it is gone.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
@@ -165,11 +165,11 @@ class _Connection:
         return 0.0 if self._gone_at is None else time.monotonic() - self._gone_at
 
     def close(self) -> None:
-        """Close the socket for events of connections."""
+        """Close the socket that reports connections and disconnections."""
         self._events.close(0)
 
 
-def _only_with_keys(socket: zmq.Socket[bytes]) -> dict[str, str]:
+def _require_keys(socket: zmq.Socket[bytes]) -> dict[str, str]:
     """Restrict a socket to a peer with this run's keys; return them as its environment."""
     server_public, server_secret = zmq.curve_keypair()
     client_public, client_secret = zmq.curve_keypair()

@@ -25,11 +25,11 @@ INTERFACES = len(declared("Interface"))
 LATEST_PS = constant("LATEST_PS")
 MOST_NODES = constant("MOST_NODES")
 TYPES = {FieldDescriptor.TYPE_INT32: "<i4"}
-"""The types of fields that are no columns; the other types hold any bound."""
+"""The types that limit the values of fields outside of columns. All other types can hold any bound."""
 
 
 class Bound(NamedTuple):
-    """A whole number more than an operand."""
+    """A bound: the value of an operand plus a whole number."""
 
     base: str
     plus: int

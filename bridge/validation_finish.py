@@ -1,4 +1,4 @@
-"""Validation of the end of a run: the engine reports a possible end, and the one that the study asked for."""
+"""Validation of the end of a run: it must be possible, and be the end that the study describes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def check_finish(finish: Finish, spec: RunSpec, last_ps: int, happened: bool, br
     if finish.reason != BY_SIMULATION:
         return
     if spec.duration_ps > finish.end_ps:
-        _ended_early(finish, spec, f"the study lasts {spec.duration_ps / 1e12:g} s")
+        _refuse_early_end(finish, spec, f"the study lasts {spec.duration_ps / 1e12:g} s")
     script = spec.network.workload.script
     wanted = spec.network.workload.messages if script is None else len(script.time_ps)
     if not spec.duration_ps and broadcasts < wanted:
-        _ended_early(finish, spec, f"{broadcasts} of the {wanted} broadcasts of the workload had come")
+        _refuse_early_end(finish, spec, f"{broadcasts} of the {wanted} broadcasts of the workload had come")
     if not happened:
-        _ended_early(finish, spec, "nothing had happened to any node")
+        _refuse_early_end(finish, spec, "nothing had happened to any node")
 
 
 def _check_times(finish: Finish, spec: RunSpec, last_ps: int) -> None:
@@ -48,7 +48,7 @@ def _check_times(finish: Finish, spec: RunSpec, last_ps: int) -> None:
         )
 
 
-def _ended_early(finish: Finish, spec: RunSpec, meanwhile: str) -> NoReturn:
+def _refuse_early_end(finish: Finish, spec: RunSpec, meanwhile: str) -> NoReturn:
     network = spec.network
     where = f"configuration {network.config} of {network.ini}" if isinstance(network, InetNetwork) else "its ini file"
     raise RunError(

@@ -42,13 +42,13 @@ from causeway.bridge.validation_kernel import (
     NO_TCP,
     OUT_OF_TURN,
     STATE,
-    settled,
+    compiled_kernels,
 )
 from causeway.errors import RunError
 from causeway.network.networks import InetNetwork, MobileNetwork, Network
 from causeway.proto.contract import may_lack, table
 
-MAY_LACK = may_lack("Actions")
+OPTIONAL = may_lack("Actions")
 SEND, SET_TIMER, CANCEL_TIMER = int(Act.SEND), int(Act.SET_TIMER), int(Act.CANCEL_TIMER)
 TYPES = tuple(ROW[name] for name in COLUMNS)
 TYPE_LIMITS = {wanted: np.iinfo(wanted) for wanted in TYPES}
@@ -65,7 +65,7 @@ class FrameValidator:
     """The validation of one run. It knows the number of nodes, the ids that exist and the time reached."""
 
     def __init__(self, spec: RunSpec) -> None:
-        self._kernels = settled()
+        self._kernels = compiled_kernels()
         self._first_bad_event, self._first_bad_action = self._kernels[:2]
         network = spec.network
         self._state = np.zeros(1, STATE)
@@ -80,13 +80,13 @@ class FrameValidator:
         at.connections = 0 if is_mobile else NO_TCP
         at.most_broadcasts = scripted or network.workload.messages or FAR_PS
         at.instant_ps = at.packet_owners[:] = at.timer_owners[:] = -1
-        self._nodes, self._fast = network.nodes, Fast(s)
+        self._nodes, self._fast = network.nodes, StateViews(s)
         self._packets, self._timers = Ranges(), Ranges()  # the ids outside the ranges in the state
 
     def follow(self, window: Window) -> None:
         """Note the end of a window without checking its rows.
 
-        For an engine that computes its events in this process, from actions that were validated here.
+        This is enough for an engine in this process, which computes its events from actions that were validated here.
         """
         self._fast.end_ps[0] = window.end_ps
 
@@ -109,12 +109,12 @@ class FrameValidator:
         w = window
         bad = self._first_bad_event(self._state, w.number, w.end_ps, w.kind, w.time_ps, w.node, w.ref, w.arg)
         if bad != ALL_GOOD:
-            self._look_again(window, bad)
+            self._resolve(window, bad)
         fast = self._fast
         fast.number[0], fast.end_ps[0] = w.number + 1, w.end_ps
 
-    def _look_again(self, window: Window, bad: int) -> None:
-        """Settle a result of the kernel that is not ALL_GOOD."""
+    def _resolve(self, window: Window, bad: int) -> None:
+        """Refuse the window if a result of the kernel other than ALL_GOOD means that it is wrong."""
         if bad == OUT_OF_TURN:
             self._refuse_window(window)
         if bad == LOOK_UP:
@@ -248,7 +248,7 @@ class FrameValidator:
             raise RunError(f"the answer to window {window.number} is wrong: {why}")
 
 
-class Fast:
+class StateViews:
     """Memory views of fields of the state, which Python reads in half the time. Each value is the first of its view."""
 
     __slots__ = ("end_ps", "number", "packets_high", "timers_high")
@@ -261,7 +261,7 @@ class Fast:
 def _first_of(bad: int, topic: int) -> int:
     """Return the lower of the two bad rows.
 
-    MISFIT, if either is that; `bad`, which may be LOOK_UP, if no topic is wrong.
+    The result is MISFIT if either is MISFIT, and `bad`, which may be LOOK_UP, if no topic is wrong.
     """
     if MISFIT in (bad, topic):
         return MISFIT
@@ -287,7 +287,7 @@ def _convert(actions: Actions) -> None:
     given = [getattr(actions, name) for name in COLUMNS]
     rows = np.size(given[0])
     for name, values in zip(COLUMNS, given, strict=True):
-        lacks = values is None and name in MAY_LACK
+        lacks = values is None and name in OPTIONAL
         setattr(actions, name, None if lacks else _converted(name, values, rows))
 
 

@@ -4,8 +4,8 @@ The state of a run is one record (`STATE`) in an array of one row. Ids of packet
 out one after the other, in one numbering or two (DCS numbers its control packets apart), so the ids that exist are kept
 as two ranges; ids outside of them are left to the caller (LOOK_UP).
 
-Each kernel accepts columns of one type only (`settled`). A call with other types fails, which costs less than a check
-of the type of each column.
+Each kernel accepts columns of one type only (`compiled_kernels`). A call with other types fails, which costs less than
+a check of the type of each column.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EVENT_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32)
 ACTION_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
 
 FAR_PS = LATEST_PS + 1
-"""Times lie below this (53 days), so that sums of two of them are still times."""
+"""All times lie below this one (53 days), so that the sum of two times does not overflow."""
 
 NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
 TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
@@ -64,8 +64,8 @@ RANGES = np.dtype([(name, np.int64) for name in ("low", "high", "low_2", "high_2
 OWNER = np.dtype([("id", np.int64), ("node", np.int64)])
 """A packet and its peer, or a timer and the node that set it; node -1: several nodes."""
 STATE = np.dtype([
-    ("number", np.int64),  # of the next window
-    ("end_ps", np.int64),  # of the last window: no action may be sooner
+    ("number", np.int64),  # the number of the next window
+    ("end_ps", np.int64),  # the end of the last window: no action may take effect before it
     ("nodes", np.int64), ("stations", np.int64), ("interfaces", np.int64), ("channels", np.int64),
     ("first_mover", np.int64),  # nodes from here on can MOVE
     ("connections", np.int64),  # the number of connections opened so far, or NO_TCP
@@ -88,7 +88,7 @@ def first_bad_event(s, number, end_ps, kind, time, node, ref, arg):
 
     Returns:
         A row, or ALL_GOOD; LOOK_UP if the caller must still check that ids outside the ranges exist and that no
-        broadcast comes twice; OUT_OF_TURN if the window's number or end is wrong.
+        broadcast is repeated; OUT_OF_TURN if the window's number or end is wrong.
     """
     at = s[0]
     if number != at.number or end_ps < at.end_ps or end_ps >= FAR_PS or (number == 0 and (end_ps != 0 or len(kind))):
@@ -150,7 +150,7 @@ def _all_are_good_arrivals(at, end_ps, kind, time, node, ref, arg):
         return False
     for i in range(rows - one):
         bad |= time[i + one] <= time[i]
-    if bad:  # or some are of one instant
+    if bad:  # a wrong row, or two rows of one instant, whose order must be checked
         bad = False
         for i in range(rows - one):
             j = i + one
@@ -166,7 +166,7 @@ def _all_are_good_arrivals(at, end_ps, kind, time, node, ref, arg):
 
 @compiled
 def _is_of_another(owners, id_, node):
-    """Return whether a packet is known to be for another node, or a timer to be another node's."""
+    """Return whether a packet is known to be for another node, or a timer to have been set by another node."""
     owner = owners[id_ & (KEPT - 1)]
     return owner.id == id_ and 0 <= owner.node != node
 
@@ -212,7 +212,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
     Topics, which few answers have, are checked by `first_bad_topic`.
 
     Returns:
-        A row, or ALL_GOOD, or LOOK_UP as `first_bad_event`; MISFIT if the columns are not of one length.
+        A row, ALL_GOOD, or LOOK_UP, all as for `first_bad_event`; MISFIT if the columns differ in length.
     """
     at, rows = s[0], len(kind)
     if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
@@ -305,17 +305,17 @@ class Kernels(NamedTuple):
     first_bad_topic: Any
 
 
-_settling = threading.Lock()
+_compiling = threading.Lock()
 
 
-def settled() -> Kernels:
+def compiled_kernels() -> Kernels:
     """Return the kernels, compiled by the first thread that needs them."""
-    with _settling:
-        return _settle()
+    with _compiling:
+        return _compile_kernels()
 
 
 @functools.cache
-def _settle() -> Kernels:
+def _compile_kernels() -> Kernels:
     """Compile (or load) the kernels for the types that engines read, and for no others.
 
     Columns are declared read-only, because those of a window view its frame; a writable array may be passed as

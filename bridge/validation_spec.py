@@ -21,13 +21,13 @@ from causeway.network.workload import Faults, Segment, Workload
 
 MOST_INT32 = (1 << 31) - 1
 SHORTEST_INTERVAL_PS = 10**9
-"""The shortest interval of positions, a millisecond: with one of some picoseconds a run would never end."""
+"""The shortest interval between reports of positions, a millisecond. At picoseconds a run would never end."""
 LONGEST_DELAY_NS = FAR_PS / 4000
 """A quarter of the latest time, so that a sum of a few delays does not overflow."""
 
 
 def check_spec(spec: RunSpec) -> None:
-    """Validate everything that an engine is to be told of a run.
+    """Validate the description of a run.
 
     Raises:
         UserError: No such run is possible.
@@ -130,7 +130,7 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
         for node in nodes:
             _whole(study, f"a node of {what}", node, *_bounds("Troubles", "side_node", nodes=network.nodes))
         if len(set(nodes)) < len(nodes):
-            _refuse(study, what, "about one node twice", "each node once, on one side")
+            _refuse(study, what, "a partition that names a node twice", "each node once, on one side")
         if isinstance(one, LinkFailure) and isinstance(network, MobileNetwork):
             _check_link_failure(study, what, one, network)
 
@@ -138,7 +138,7 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
 def _check_link_failure(study: str, what: str, one: LinkFailure, network: MobileNetwork) -> None:
     if (one.a, one.b) not in network.wires and (one.b, one.a) not in network.wires:
         wires = ", ".join(f"{a}-{b}" for a, b in network.wires[:20]) or "none, there are no wires"
-        _refuse(study, what, f"a link failure between {one.a} and {one.b}, where is no wire", wires)
+        _refuse(study, what, f"a link failure between {one.a} and {one.b}, which no wire joins", wires)
 
 
 def _check_abstract(study: str, network: AbstractNetwork) -> None:
@@ -245,7 +245,7 @@ def _field(study: str, message: str, field: str, value: Any, **held: int) -> Non
 
 
 def _check_interval(study: str, message: str, field: str, every_ps: Any) -> None:
-    """Check an interval of positions: 0, or long enough for a run to end."""
+    """Check an interval between reports of positions: 0, or at least SHORTEST_INTERVAL_PS."""
     _field(study, message, field, every_ps)
     if 0 < every_ps < SHORTEST_INTERVAL_PS:
         _refuse(study, field, every_ps, f"0 (never), or {SHORTEST_INTERVAL_PS:,} picoseconds (a millisecond) and up")

@@ -1,4 +1,4 @@
-"""`causeway attach`: waits for simulations that somebody else starts, one after the other."""
+"""`causeway attach`: waits for simulations that the user starts, one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from causeway.bridge.attached import AttachEngine
 from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, OmnetEngine, command, launch_of, loadable
 from causeway.cli import outcome
 from causeway.cli.console import printable
-from causeway.cli.run import nodes_in_words
+from causeway.cli.run import describe_nodes
 from causeway.errors import RunError, UserError
 from causeway.network.networks import InetNetwork
 from causeway.pycontrol.loop import passive_mask
@@ -39,7 +39,7 @@ def attach_study(
         raise UserError(f"nothing can be attached here: {why}")
     for adapter in OmnetEngine().adapters(job.network()):
         build(adapter)
-    engine = AttachEngine(lambda: _say(console, "a simulation has come"))
+    engine = AttachEngine(lambda: _say(console, "a simulation has connected"))
     try:
         _print_lines(job, engine, found, console)
         attempt = 0
@@ -61,7 +61,7 @@ def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None,
     outcome.show(
         console, f"attempt {attempt}: digest {reported['digest']}", job.study.headlines, [job], [reported], False
     )
-    _say(console, *nodes_in_words([reported]))
+    _say(console, *describe_nodes([reported]))
     if out_dir is not None:
         folder = out_dir / f"attempt-{attempt}"
         if not store.has_run(folder, job.run_id):

@@ -27,7 +27,7 @@ def build_adapters(names: Sequence[str], console: Console) -> None:
         engine = engines.get(name)
         adapters = engine.adapters()
         if not adapters and names:
-            raise UserError(f"engine {name} has nothing to build: {engine.missing() or 'it runs in process'}")
+            raise UserError(f"engine {name} has no adapter to build: {engine.missing() or 'it runs in process'}")
         if not adapters and (why := engine.missing()):
             _say(console, f"engine {name} is left out: {why}")
         for adapter in adapters:
@@ -48,7 +48,7 @@ def build_adapters(names: Sequence[str], console: Console) -> None:
 
 
 def _say_without_inet(console: Console) -> None:
-    """Print why there are abstract networks only, if there is no INET that can be used."""
+    """Print why only abstract networks can be built, if there is no INET that can be used."""
     from causeway.bridge.engines.omnet_inet import missing_inet
     from causeway.toolchain.omnet_find import find_omnetpp
 

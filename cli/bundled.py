@@ -26,7 +26,7 @@ def show_or_copy(names: list[str], into: Path, console: Console) -> None:
     for path in list(_chosen(names)):
         target = into / path.relative_to(EXAMPLES)
         if target.exists() and target.read_bytes() != path.read_bytes():
-            raise UserError(f"{target} is there already, and is another file; name another folder: --into DIR")
+            raise UserError(f"{target} exists already, with another content; name another folder: --into DIR")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         console.print(str(target), highlight=False, markup=False, soft_wrap=True)
@@ -36,7 +36,7 @@ def _list(console: Console) -> None:
     found = {path.relative_to(EXAMPLES).with_suffix("").as_posix(): path for path in _files() if path.suffix == ".py"}
     wide = max(map(len, found))
     for name, path in found.items():
-        console.print(f"{name:<{wide}}  {_said_first(path)}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{name:<{wide}}  {_first_line(path)}", highlight=False, markup=False, soft_wrap=True)
     console.print("\n`causeway examples NAME` copies one into this folder, `causeway examples all` every one")
 
 
@@ -63,7 +63,7 @@ def _belongs(path: Path, name: str) -> bool:
     return path.suffix != ".py" and source.is_file() and f'"{own.name}"' in source.read_text(encoding="utf-8")
 
 
-def _said_first(path: Path) -> str:
+def _first_line(path: Path) -> str:
     """Return the first line of a file's docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_bytes())) or ""
     return docstring.partition("\n")[0].removesuffix(":")

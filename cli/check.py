@@ -29,10 +29,10 @@ class Search:
     most_states: int
     """The largest number of states of an exhaustive search; 0: random schedules instead."""
     whole: bool
-    """True if an exhaustive search does without partial-order reduction."""
+    """True for an exhaustive search without partial-order reduction."""
     seed: int
     symmetry: bool = True
-    """True if an exhaustive search explores one of the states that differ only in the names of symmetric nodes."""
+    """True if, of states that differ only in the names of symmetric nodes, an exhaustive search explores one."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Found:
     repeats: bool = True
     """True if every execution of the plan violates the property."""
     randomness: str = ""
-    """Names the nodes that draw random numbers, in a search by random schedules."""
+    """A message that names the nodes that draw random numbers, in a search by random schedules."""
     contents: bool = False
     """True if the property is violated only while contents are watched."""
 
 
-FEWER_TRIES, FEWER_SECONDS = 300, 5.0
+SMALLER_TRIES, SMALLER_SECONDS = 300, 5.0
 """The limits of the search for a counterexample with fewer nodes."""
 
 
@@ -89,7 +89,7 @@ def _nodes_of(trial: Trial) -> int:
 
 
 def replay_plan(trial: Trial, found: Found) -> Found:
-    """Execute the plan once more; add its events, or mark the violation as one that does not repeat."""
+    """Execute the plan once more; add its events, or mark the violation as not repeatable."""
     if not found.repeats:
         return found
     with closing(trial.make()) as model:
@@ -100,7 +100,7 @@ def replay_plan(trial: Trial, found: Found) -> Found:
 
 
 def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str], None]) -> tuple[Trial, Found]:
-    """Search models in order of size; return the first violation, with the fewest nodes that it was found with."""
+    """Search models in order of size; return the first violation, and the smallest model in which it was found."""
     tried, seconds = 0, 0.0
     for number, trial in enumerate(trials):
         left = len(trials) - number
@@ -110,7 +110,7 @@ def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str
         if found.broken is not None:
             break
     if found.broken is not None and not search.most_states and number == 0:
-        few = replace(search, tries=FEWER_TRIES, seconds=min(search.seconds, FEWER_SECONDS))
+        few = replace(search, tries=SMALLER_TRIES, seconds=min(search.seconds, SMALLER_SECONDS))
         for fewer in trial.smaller():
             better = look(fewer, few, report)
             if better.broken is not None:
@@ -151,7 +151,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.finished and reduce:
-        # endless activity, such as a timer that retransmits, leads a depth-first search away from short orders
+        # endless activity, such as a timer that retransmits, leads a depth-first search away from short schedules
         covered = exhaustive.search_exhaustively(
             trial.make,
             rules,
@@ -161,17 +161,16 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    late_end = len(plan) > exhaustive.CALM_EVENTS  # found after a long calm, which a counterexample does not need
+    late_end = len(plan) > exhaustive.CALM_EVENTS  # most events follow the last fault: a shorter schedule may suffice
     if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = exhaustive.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
 def check_contents(trial: Trial, search: Search) -> Found | None:
-    """Explore a few random schedules before the exhaustive search, where nodes work with copies of contents.
+    """Explore a few random schedules for changed contents, which an exhaustive search misses, as it copies contents.
 
-    A case that also breaks where contents are not watched is left to the exhaustive search, which finds the shortest
-    one.
+    A violation that also occurs without watching contents is left to the exhaustive search, which finds the shortest.
     """
     rules = trial.rules()
     found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
@@ -202,13 +201,13 @@ def words_of(budget: Budget) -> str:
     plural = {"loss": "losses", "crash": "crashes"}
     words = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for word, n in counts.items() if n]
     if budget.forever:
-        words.append("every copy may come again")
+        words.append("every copy may arrive again")
     return ", ".join(words) or "no faults"
 
 
 NOT_DETERMINISTIC = (
-    "the same schedule does not violate it each time: a node depends on something that is neither in its "
-    "attributes nor in its events, such as a variable of its class or module, the time of day, or the order of a set"
+    "the same schedule does not violate it each time: a node depends on more than its attributes and its events, "
+    "such as a variable of its class or module, the time of day, or the order of a set"
 )
 
 

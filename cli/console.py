@@ -20,14 +20,14 @@ def console(stderr: bool = False) -> Console:
 
 
 def printable(text: object) -> str:
-    """Return text that can be printed anywhere: control characters and those that cannot be encoded are escaped."""
+    """Return text with control characters, and characters that cannot be encoded, escaped."""
     spelled = str(text).encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in spelled)
 
 
 @contextlib.contextmanager
 def prints_elsewhere() -> Iterator[None]:
-    """Redirect prints of studies (and their processes) to the standard error: the output then holds one JSON object."""
+    """Redirect prints of studies (and their processes) to the standard error, so that the output is one JSON object."""
     sys.stdout.flush()
     kept = os.dup(1)
     _real.append((sys.stdout, kept))

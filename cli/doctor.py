@@ -36,7 +36,7 @@ class Check:
 
 
 def show_machine(console: Console) -> None:
-    """Print a table of the software that Causeway uses."""
+    """Print a table of the software that Causeway uses, with versions and advice."""
     table = Table("", "what", "found", "what to do")
     for check in checks():
         mark = Text("ok", "green") if check.ok else Text("--", "yellow")
@@ -44,7 +44,7 @@ def show_machine(console: Console) -> None:
     console.print(table)
 
 
-def look_over(directory: Path, repair: bool, console: Console) -> int:
+def check_folder(directory: Path, repair: bool, console: Console) -> int:
     """Print the problems of a result folder, and repair them if `repair` is set. Return the exit status."""
     from causeway.analysis import health, versions
 
@@ -58,7 +58,7 @@ def look_over(directory: Path, repair: bool, console: Console) -> int:
         console.print(f"{problem.what}{done}", highlight=False, markup=False, soft_wrap=True)
     with suppress(UserError):  # files that cannot be read are reported above
         for line in versions.mixed_versions(directory):
-            console.print(f"{directory}: {line}; they are kept apart", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"{directory}: {line}; reports separate them", highlight=False, markup=False, soft_wrap=True)
     left = sum(1 for _ in health.problems(directory)) if repair and count else count
     found = f"{health.finished(directory)} finished runs, {count} problems" + (f", {left} left" if repair else "")
     advice = "" if repair or not count else f"; `causeway doctor {directory} --repair` repairs them"

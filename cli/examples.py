@@ -23,8 +23,8 @@ EACH = 3
 
 
 @dataclass
-class Looker:
-    """Draws the first violations of one run of each kind."""
+class ViolationDrawer:
+    """Draws the first violations of one run for each kind of violation."""
 
     folder: Path
     studies: Sequence[str]
@@ -40,7 +40,7 @@ class Looker:
         notes: dict[str, None] = {}
         for one in groups:
             if any(example.run_id in one.run_ids for example in examples):
-                continue  # a run that delivered twice and too early
+                continue  # the run is drawn already, for another kind of violation
             try:
                 examples += self._drawn(one)
             except (UserError, RunError) as error:
@@ -53,19 +53,19 @@ class Looker:
         command = f"causeway explain {run_id} --out {self.folder}"
         if file is None and one.study not in registry.STUDIES:
             raise UserError(
-                f"{one.study} is a study of yours; `causeway report {self.folder} --study FILE.py` draws what went "
-                f"wrong, and `{command} --study FILE.py`"
+                f"{one.study} is a study of yours; `causeway report {self.folder} --study FILE.py` draws its "
+                f"violations, as does `{command} --study FILE.py`"
             )
         job, recording = explain.find(run_id, self.folder, file)
         command += f" --study {file}" if file else ""
         if recording is None:
             if not self.most_s or job.engine not in engines.ENGINES:
-                raise UserError(f"`{command}` draws what went wrong")
+                raise UserError(f"`{command}` draws its violations")
             prepare(job.engine, job.network(), self.console)
-        with self.console.status(f"looking at run {run_id} once more"):
+        with self.console.status(f"repeating run {run_id} with a witness"):
             found = look(job, recording, EACH, self.most_s or inf)
         if not found.chains:
-            raise UserError(f"nothing was wrong in the first {self.most_s:g} s of run {run_id}; `{command}` looks on")
+            raise UserError(f"no violation in the first {self.most_s:g} s of run {run_id}; `{command}` has no limit")
         title = f"{job.study.name}: {job.study.title}"
         return [_example(run_id, drawn(chain, title)) for chain in found.chains]
 

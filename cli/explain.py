@@ -21,11 +21,11 @@ from causeway.explore import captured_frames, shiviz, spacetime
 from causeway.explore.causal_chain import Chain
 from causeway.network.networks import MobileNetwork
 from causeway.studies import registry
-from causeway.studies.explained import Evidence, drawn, in_words, look, unnamed_in_words
+from causeway.studies.explained import Evidence, describe_chain, drawn, look, unnamed_in_words
 from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job
 
-WRONG = ("violations", "duplicates", "missing")
+MISTAKES = ("violations", "duplicates", "missing")
 """Scalars of a run that count mistakes."""
 
 
@@ -33,7 +33,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     """Explain the first violations of a run. Return whether there were any."""
     job, recording = find(target, out_dir, study)
     console.print(
-        f"{job.run_id}: {'its recording' if recording else 'run once more on ' + job.engine}, looked at", soft_wrap=True
+        f"{job.run_id}: examined by {'its recording' if recording else 'repeating it on ' + job.engine}", soft_wrap=True
     )
     if recording is None:
         prepare(job.engine, job.network(), console)
@@ -41,7 +41,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     folder = recording.parent.parent if recording is not None else Path(target) if Path(target).is_dir() else out_dir
     name_frames(found, folder / "pcap" / job.run_id)
     if not found.chains:
-        console.print("nothing is wrong with it")
+        console.print("it has no violation")
         return False
     for number, one in enumerate(found.chains, 1):
         print_chain(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
@@ -75,18 +75,18 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     if path.is_dir():
         out_dir, target = path, _first_wrong(path)
     if not store.has_run(out_dir, target):
-        raise UserError(f"no run {target} in {out_dir}, and no file of that name; `--out DIR` says where runs are")
+        raise UserError(f"no run {target} in {out_dir}, and no file of that name; name the result folder by --out DIR")
     run = store.read_table_of(out_dir, "runs", target).to_pylist()[0]
     rows = store.read_table_of(out_dir, "parameters", target).to_pylist()
     _check_study(run["study"], study, out_dir)
     job = _job(study or run["study"], {row["name"]: row["value"] for row in rows}, run)
     if run["code"] is not None and run["code"] != job.identity.code:
-        _warn(f"{target} was made by other code ({versions.short(run['code'])}) than what is here now")
+        _warn(f"{target} was made by other code ({versions.short(run['code'])}) than the present one")
     recording = out_dir / "recordings" / f"{target}.frames"
     if recording.is_file():
         return job, recording
     if job.external is not None:
-        raise UserError(f"{target} is a run on somebody's own network; run it with --record to have it explained")
+        raise UserError(f"{target} is a run on a network of your own; run it with --record to have it explained")
     return job, None
 
 
@@ -108,7 +108,7 @@ def _warn(text: str) -> None:
 
 def _check_study(name: str, study: str | None, where: Path) -> None:
     if study is None and name not in registry.STUDIES:
-        raise UserError(f"{where} has a run of a study that is not one of ours ({name}); say --study FILE.py")
+        raise UserError(f"{where} has a run of a study that does not ship with Causeway ({name}); add --study FILE.py")
 
 
 def _first_wrong(folder: Path) -> str:
@@ -118,14 +118,14 @@ def _first_wrong(folder: Path) -> str:
         raise UserError(f"{folder} holds no finished run; `causeway run STUDY --out {folder}` makes one")
     for run_id in run_ids:
         rows = store.read_table_of(folder, "scalars", run_id).to_pylist()
-        if any(row["name"] in WRONG and row["value"] > 0 for row in rows):
+        if any(row["name"] in MISTAKES and row["value"] > 0 for row in rows):
             return run_id
-    raise UserError(f"no run in {folder} went wrong")
+    raise UserError(f"no run in {folder} has a violation")
 
 
 def print_chain(one: Chain, name: str, title: str, pages: Path, console: Console, in_full: bool) -> None:
     """Print a chain and write its pages."""
-    lines = in_words(one)
+    lines = describe_chain(one)
     console.print(Text.assemble(("wrong", "red"), " ", printable(one.title)), soft_wrap=True)
     for line in lines if in_full else []:
         console.print(Text("  " + printable(line)), soft_wrap=True)

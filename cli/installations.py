@@ -11,7 +11,7 @@ import typer
 
 
 def _choose(variable: str) -> Callable[[Path | None], Path | None]:
-    """Return a callback that puts a folder into a variable of the environment, also for processes that are started."""
+    """Return a callback that sets a variable of the environment to a folder, for this process and its children."""
 
     def chosen(folder: Path | None) -> Path | None:
         if folder is not None:

@@ -32,7 +32,7 @@ from causeway.toolchain.first_compile import on_first_compile
 
 SMALLEST = "smallest"
 CONVERTER = "convert"
-"""Not a study: the readers of OMNeT++'s result files."""
+"""The name, beside those of studies, for the readers of OMNeT++'s result files."""
 FIRST = "hash"
 """The study that calls the kernels shared by all studies: the engine's wheel, the checker, the validation."""
 
@@ -70,7 +70,7 @@ def _with_progress(names: list[str], console: Console) -> dict[str, str]:
 
 
 def _compile_all(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Compile several studies at once. Yield (study that is done or "", why it failed or "", those still running)."""
+    """Compile several studies at once. Yield (the study that is done or "", its error or "", the studies running)."""
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
         running: dict[Future[str], str] = {pool.submit(_in_a_process, name): name for name in names}
         yield "", "", list(names)
@@ -81,7 +81,7 @@ def _compile_all(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _in_a_process(name: str) -> str:
-    """Compile one study's kernels in a process of its own. Return why that failed, or ""."""
+    """Compile one study's kernels in a process of its own. Return the error, or ""."""
     command = [sys.executable, "-m", "causeway.cli.kernels", name]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode == 0:
@@ -91,9 +91,9 @@ def _in_a_process(name: str) -> str:
 
 
 def compile_study(name: str) -> int:
-    """Run the study's smallest points on every engine that is here. Return how many kernels were compiled.
+    """Run the study's smallest points on every installed engine. Return the number of compiled kernels.
 
-    Events from a simulator are in read-only memory, those of `inline` are not: numba compiles for each of the two.
+    Events from a simulator are in read-only memory, those of `inline` in writable memory: numba compiles for both.
     """
     with on_first_compile(lambda: None) as compiled:
         if name == CONVERTER:
@@ -124,7 +124,7 @@ def _convert_samples() -> None:
 
 
 def _is_built(engine: str, network: Network | None = None) -> bool:
-    """Return whether the adapters of an engine (for a network) are compiled: this command compiles kernels only."""
+    """Return whether the adapters of an engine (for a network) are compiled, as this command compiles only kernels."""
     return all(adapter.is_built() for adapter in engines.get(engine).adapters(network))
 
 

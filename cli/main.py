@@ -19,11 +19,11 @@ import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
 from causeway.cli.installations import Inet, Omnetpp
-from causeway.cli.once import Interrupted, Once
+from causeway.cli.once import Interrupted, StrictGroup
 from causeway.errors import FULL, RunError, UserError
-from causeway.toolchain.user_file import in_users_words
+from causeway.toolchain.user_file import describe_user_error
 
-app = typer.Typer(cls=Once, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=StrictGroup, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
 
@@ -75,7 +75,7 @@ def doctor(
     if directory is None:
         doctor.show_machine(out)
     else:
-        raise typer.Exit(doctor.look_over(directory, repair or former_repair, out))
+        raise typer.Exit(doctor.check_folder(directory, repair or former_repair, out))
 
 
 @app.command()
@@ -486,7 +486,7 @@ def main() -> None:
         advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
         _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
-        if reported := in_users_words(error):  # a mistake in a study of the user's own
+        if reported := describe_user_error(error):  # a mistake in a study of the user's own
             _complain(reported, 1)
         raise
 

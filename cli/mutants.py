@@ -1,4 +1,4 @@
-"""`causeway check --mutants` and `--seeded`: tests whether the properties notice mistakes in the protocol."""
+"""`causeway check --mutants` and `--seeded`: plants mistakes in the protocol, which the properties should detect."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def check_seeded(
 
 
 def _must_pass(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
-    """Refuse a protocol that does not pass as it is: every mistake would seem to be noticed."""
+    """Refuse a protocol that violates a property without any mistake, as every mistake would seem to be detected."""
     if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
-        raise UserError(f"the protocol does not pass as it is ({broken}); mend it first, then try its mutants")
+        raise UserError(f"the protocol violates a property without mutants ({broken}); correct it first")
 
 
 def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
-    """Yield the functions of a file that take a MonkeyPatch, by which they plant a mistake."""
+    """Yield the functions of a file that take a MonkeyPatch, each of which plants a mistake."""
     module = module_from(file)
     for name, value in vars(module).items():
         if not inspect.isfunction(value) or value.__module__ != module.__name__ or name.startswith(("_", "test_")):

@@ -29,7 +29,7 @@ def write_protocol(file: Path, console: Console) -> None:
     """Write the first example under a name of its own: its class is named after the file.
 
     Raises:
-        UserError: The file is there already, or has no name for a Python file.
+        UserError: The file exists already, or its name cannot be that of a Python module.
     """
     name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]+", file.stem))
     if file.suffix != ".py" or not name.isidentifier():
@@ -41,5 +41,5 @@ def write_protocol(file: Path, console: Console) -> None:
         with file.open("x", encoding="utf-8") as target:
             target.write(f'"""{name}: a node, a network and a run."""\n\n{program}')
     except FileExistsError:
-        raise UserError(f"{file} is there already; give another name") from None
+        raise UserError(f"{file} exists already; give another name") from None
     console.print(f"{file}; `python {file}` runs it", highlight=False, markup=False, soft_wrap=True)

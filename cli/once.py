@@ -14,7 +14,7 @@ class Interrupted(Exception):
     """The user interrupted the command. Typer would end it without a message."""
 
 
-class Once(TyperGroup):
+class StrictGroup(TyperGroup):
     """A group of commands that check for repeated options before they parse them, and pass interrupts on."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -34,7 +34,7 @@ def show(
     runs = list(points.values())
     names = list(dict.fromkeys(name for run in found for name in run["scalars"]))
     shown = list(headlines) if not everything else [Headline(name, name) for name in names]
-    shown = shown or [Headline(name, name) for name in names]  # a study that names no headlines
+    shown = shown or [Headline(name, name) for name in names]  # for a study without headlines
     console.print(title, highlight=False, markup=False, soft_wrap=True)
     if len(runs) == 1:
         _print_one(console, shown, runs[0])
@@ -57,7 +57,7 @@ def _print_one(console: Console, shown: Sequence[Headline], runs: Sequence[dict[
 def _print_points(console: Console, labels: Cells, results: Cells) -> None:
     """Print points as rows, in as many tables as the width of the terminal requires."""
     room = console.width - 2
-    if sum(_widths(labels)) > room * 2 // 3:  # too much to repeat on every row: the points get numbers
+    if sum(_widths(labels)) > room * 2 // 3:  # too wide to repeat in every table: the points get numbers
         numbers = [str(i + 1) for i in range(len(next(iter(results.values()))))]
         for i, number in enumerate(numbers):
             reported = ", ".join(f"{name}={cells[i]}" for name, cells in labels.items())

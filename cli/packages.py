@@ -1,7 +1,6 @@
 """Write the graph of packages into docs/design.md: `python -m causeway.cli.packages`.
 
-A package of the graph imports those that its arrows lead to, directly or over others. Arrows that follow from others
-are left out.
+A package imports all packages that can be reached by arrows from it. An arrow that follows from others is left out.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def graph() -> Mapping[str, frozenset[str]]:
 
 
 def below(package: str, path: tuple[str, ...] = ()) -> set[str]:
-    """Return all packages that a package imports, directly or over others; refuse a cycle."""
+    """Return all packages that a package imports, directly or indirectly; refuse a cycle."""
     if package in path:
         raise ValueError(f"packages import each other: {' -> '.join((*path, package))}")
     return {one for direct in graph()[package] for one in {direct, *below(direct, (*path, package))}}
@@ -74,7 +73,7 @@ def text() -> str:
 
 
 def page() -> str:
-    """Return docs/design.md with the graph of now."""
+    """Return docs/design.md with the current graph."""
     return MARKED.sub(lambda match: match[1] + text() + match[2], PAGE.read_text())
 
 

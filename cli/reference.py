@@ -47,7 +47,7 @@ def _folded(line: str) -> str:
     if line.startswith("|"):
         return line
     indent = "  " if line.startswith(("- ", "  ")) else ""
-    ends = "  " if line.endswith("  ") else ""  # the line ends here, in markdown
+    ends = "  " if line.endswith("  ") else ""  # two blanks are a line break in markdown
     return (
         "\n".join(textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
         + ends
@@ -55,7 +55,7 @@ def _folded(line: str) -> str:
 
 
 def _public() -> str:
-    """Return the list of public names, for which semantic versions hold."""
+    """Return the list of public names, which semantic versioning covers."""
     lines = []
     for name in api.__all__:
         thing = getattr(api, name)

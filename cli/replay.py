@@ -46,7 +46,7 @@ def replay_file(
     setup = describe(path).setup
     if study_name is None and setup.study not in registry.STUDIES:
         raise UserError(
-            f"{path} is of a study that is not one of ours ({setup.study}); if it is yours, say "
+            f"{path} is of a study that does not ship with Causeway ({setup.study}); if it is yours, use "
             f"`causeway replay {path} --study FILE.py`"
         )
     job = recorded_job(path, setup, study_name or setup.study)
@@ -57,7 +57,7 @@ def replay_file(
         observers = job.study.observers(job.params, spec.network.nodes)
         outcome = run_protocol(ReplayEngine(), spec, protocol, observers, steps=stop)
     if stop is not None and not stop.reached:
-        raise UserError(f"{path} has no event from then on whose handler is called; look earlier, or leave --node out")
+        raise UserError(f"{path} has no such event after that time; choose an earlier one, or leave --node out")
     reported = (
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}"
@@ -76,9 +76,9 @@ def replay_example(
     path: Path, console: Console, study_name: str | None, by_hand: bool, always: Sequence[str] = (),
     at_end: Sequence[str] = (),
 ) -> bool:  # fmt: skip
-    """Follow a counterexample of `causeway check` again; return whether something else comes of it than is kept.
+    """Follow a counterexample of `causeway check` again; return whether its result differs from the stored one.
 
-    `always`, `at_end`: the conditions that it was found with. They are code, so they are not taken from the file.
+    `always` and `at_end` are the conditions with which it was found. They are code, so they are not read from the file.
     """
     try:
         kept = json.loads(path.read_text())
@@ -89,7 +89,7 @@ def replay_example(
         raise UserError(f"{path} is no counterexample; `causeway check` keeps them in results/check") from None
     if study_name is None and trial.study_name not in registry.STUDIES:
         raise UserError(
-            f"{path} is of a study that is not one of ours ({trial.study_name}); if it is yours, say "
+            f"{path} is of a study that does not ship with Causeway ({trial.study_name}); if it is yours, use "
             f"`causeway replay {path} --study FILE.py`"
         )
     _check_conditions(path, trial, study_name, always, at_end)
@@ -106,7 +106,7 @@ def replay_example(
     console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
     if broken is None and not kept.get("deterministic", True):
         console.print(
-            Text(f"it was not deterministic; it broke once: {printable(str(kept.get('broken')))}"), soft_wrap=True
+            Text(f"it was not deterministic; it violated once: {printable(str(kept.get('broken')))}"), soft_wrap=True
         )
     return broken != kept.get("broken")
 
@@ -121,7 +121,7 @@ def _check_conditions(
     conditions += [word for one in trial.at_end for word in ("--at-end", one)]
     study = ["--study", study_name] if study_name is not None else []
     raise UserError(
-        f"{path} was found with conditions of yours, which are code and not run from a file; if you know them, say "
+        f"{path} was found with conditions of yours, which are code and not run from a file; repeat them, as in "
         + shlex.join(["causeway", "replay", str(path), *study, *conditions])
     )
 

@@ -1,4 +1,4 @@
-"""`causeway report`: write the report of a result folder, and say where it is."""
+"""`causeway report`: writes the report of a result folder, and prints its path."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_report(
     """
     from causeway.analysis import report
     from causeway.analysis.export.write import check
-    from causeway.cli.examples import Looker
+    from causeway.cli.examples import ViolationDrawer
 
     check(formats)
     plots = [plot for file in own_kinds for plot in kinds.load(file)]
@@ -39,7 +39,7 @@ def write_report(
     if not store.finished_runs(directory):
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
     master = master or report.reduces_on(directory)
-    look = Looker(directory, studies, most_s, console)
+    look = ViolationDrawer(directory, studies, most_s, console)
     page = report.write(directory, master=master, formats=formats, plots=plots, look=look)
     how = f"reduced in Spark at {master}" if master else "reduced by pandas"
     console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)

@@ -37,7 +37,7 @@ from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 S_PS = 10**12
 MOST_NODES = 4
-"""The largest number of nodes whose modules are printed; with more nodes, the first ones and the last are."""
+"""The most nodes whose modules are printed. Of more nodes, the first ones and the last one are."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def project_of(ini: Path | None, config: str, hosts: str) -> InProject | None:
 
 @dataclass(frozen=True)
 class Instruments:
-    """Instruments of OMNeT++ to use on a run; and the interval of an animation, on any packet-level engine."""
+    """The instruments of OMNeT++ for a run, and the interval of an animation, on any packet-level engine."""
 
     pcap: bool = False
     eventlog: bool = False
@@ -160,7 +160,7 @@ def _run_study(options: RunOptions, console: Console) -> bool:
     found = _found(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # the stored runs may be older than the study's plots
-    for line in [*_reused(tally), *other, *_nothing_delivered(found), *nodes_in_words(found)]:
+    for line in [*_reused(tally), *other, *_nothing_delivered(found), *describe_nodes(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if options.as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
@@ -196,14 +196,14 @@ def _reused(tally: campaign.Tally) -> list[str]:
 
 
 def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a warning about a protocol that broadcasts and never delivers, since its numbers mean nothing."""
+    """Return a warning about a protocol that broadcasts and never delivers, since its numbers are meaningless."""
     scalars = [run["scalars"] for run in found]
     if not any(one.get("messages") for one in scalars) or any(one.get("deliveries", 1) for one in scalars):
         return []
     return ["warning: messages were broadcast and none was delivered; nodes call self.deliver(message) for each"]
 
 
-def nodes_in_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def describe_nodes(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line that maps nodes to the modules of a user's own network, as in the first run."""
     named = [run["nodes"] for run in found if run.get("nodes")]
     if not named:
@@ -258,7 +258,7 @@ def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) 
 
 
 def _say_compiling(study: Study, console: Console) -> None:
-    text = f"compiling what {study.name} needs (once, up to {MOST_S} s; `causeway build kernels` does it ahead)"
+    text = f"compiling the kernels of {study.name} (once, up to {MOST_S} s; `causeway build kernels` does it ahead)"
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 

@@ -21,7 +21,7 @@ def show_studies(console: Console) -> None:
     wide = max(len(study.name) for study in studies)
     for study in studies:
         console.print(f"{study.name:<{wide}}  {study.title}", highlight=False, markup=False, soft_wrap=True)
-    console.print("\n`causeway studies STUDY` tells its parameters, sweeps and what it measures", highlight=False)
+    console.print("\n`causeway studies STUDY` lists its parameters, sweeps and measured numbers", highlight=False)
 
 
 def show_study(name: str, console: Console) -> None:
@@ -34,14 +34,14 @@ def show_study(name: str, console: Console) -> None:
     say(f"{study.name}: {study.title}")
     console.print(_parameters(study))
     if study.headlines:
-        say("what it measures (`causeway run --all` prints the rest):")
+        say("headlines (`causeway run --all` prints the other scalars, too):")
         wide = [max(len(getattr(one, part)) for one in study.headlines) for part in ("name", "unit")]
         for one in study.headlines:
             say(f"  {one.name:<{wide[0]}}  {one.unit:<{wide[1]}}  {one.meaning}")
         say("")
     observers = study.observers(study.Params(), 2)
     if any(isinstance(one, CausalityChecker) for one in observers):
-        say("what the causality checker and nodes count in every run (`causeway run --all`):")
+        say("counted by the causality checker and nodes in every run (`causeway run --all`):")
         wide_name = max(map(len, MEANINGS))
         for scalar, meaning in MEANINGS.items():
             say(f"  {scalar:<{wide_name}}  {meaning}")

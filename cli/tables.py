@@ -18,6 +18,6 @@ def write_tables(study: str, directories: Sequence[Path], page: Path, add: bool,
     from causeway.studies import tables
 
     if not page.is_file():
-        raise UserError(f"there is no page {page}; run this at the top of a checkout, or say --page FILE.md")
+        raise UserError(f"there is no page {page}; run this at the top of a checkout, or add --page FILE.md")
     for reported in tables.update(registry.get(study), directories, page, add):
         console.print(Text(printable(reported)), soft_wrap=True)

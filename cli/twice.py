@@ -1,4 +1,4 @@
-"""`causeway run --twice`: makes each run twice and says whether both are the same."""
+"""`causeway run --twice`: executes each run twice and reports the first difference."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Find the frames that carried a packet in the captures of `run --pcap`.
 
-Frames have no contents, so that a packet is identified by its time: it arrives at the instant at which the frame that
-completes it is captured at its node. At the sender, it is the last earlier frame with the same bytes. If a frame was
-repeated (802.11, TCP), this is the repetition that arrived.
+Frames have no contents, so a packet is identified by its time: it arrives at the instant at which the frame that
+completes it is captured at its node. The frame at the sender is the last earlier one with the same bytes; if a frame
+was repeated (802.11, TCP), this is the repetition that arrived.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Arrived(NamedTuple):
 
 
 def read(path: Path) -> list[Frame]:
-    """Return all frames of a pcapng file. A file that was cut short is read as far as it is complete."""
+    """Return all frames of a pcapng file; of a truncated file, the complete ones."""
     data, at, number = path.read_bytes(), 0, 0
     units_ps: list[int] = []
     frames: list[Frame] = []
@@ -69,7 +69,7 @@ def read(path: Path) -> list[Frame]:
 
 
 def _unit_ps(options: bytes) -> int:
-    """Return the unit of an interface's times: a power of ten, or microseconds if its options do not contain one."""
+    """Return the unit of an interface's times, in ps: that of its options, or by default a microsecond."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from("<HH", options, at)

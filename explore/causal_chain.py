@@ -1,7 +1,7 @@
 """Select the few events that lead to one violation from the evidence of a witness.
 
-They are the packets that carry the missing or wrong message, or the one that was delivered instead: their senders,
-arrivals and losses; packets that name the node of the violation, such as those of a handoff; and the movements,
+These events are the sendings, arrivals and losses of packets that carry the missing or wrong message, or the one that
+was delivered instead; packets that name the node of the violation, such as those of a handoff; and the movements,
 crashes and recoveries of the nodes concerned. Start with `chain`.
 """
 
@@ -28,7 +28,7 @@ AFTER_PS = 10**9
 LATER_PS = 10**12
 """Copies of the missing message that reach the node up to this time after the chain are added."""
 MOST_OF_A_KIND = 12
-"""Packets that name the node are left out if there are more of their type: they are routine (acknowledgements)."""
+"""The most packets of one type that name the node. More are routine (acknowledgements), and all are left out."""
 MOST_EVENTS = 400
 """The most events in a chain, so that a diagram can still be read."""
 WORDS = {BROADCAST: "broadcast", DELIVER: "delivered", JOINED: "joined", LEFT: "left"}
@@ -60,7 +60,7 @@ class Chain:
     left_out: int = 0
     """The number of events beyond MOST_EVENTS."""
     unnamed: Counter[str] = field(default_factory=Counter)
-    """Packets of that time in which no messages were found (`PerNode.about`), by type of content."""
+    """The number of packets in which no messages were found (`PerNode.about`), by type of content."""
     unnamed_example: str = ""
     """The content of one of them."""
 
@@ -82,7 +82,7 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     about = frozenset({late, violation.message})
     began_ps = min(witness.broadcast_ps[m] for m in about) - BEFORE_PS
     end_ps = violation.time_ps
-    if violation.what == NEVER:  # the run may end long after the last event of the message
+    if violation.what == NEVER:  # such a violation has the time of the end, long after the message's last event
         end_ps = max(
             [t.time_ps for t in witness.observations if t.op == DELIVER and t.message == late], default=began_ps
         )
@@ -145,7 +145,7 @@ def _actors(
     actors = {violation.node, *(witness.source[m] for m in about)}
     actors |= {one.node for one in chosen}
     actors |= {one.peer for one in chosen if one.peer != BROADCAST_PEER}
-    if isinstance(network, MobileNetwork):  # without other hosts: there are many, and only their packets matter
+    if isinstance(network, MobileNetwork):  # not all other hosts: there are many, and only their packets matter
         stations = len(network.station_xy_mm)
         return {node for node in actors if node < stations} | {violation.node, *(witness.source[m] for m in about)}
     return actors

@@ -38,9 +38,9 @@ class Checks:
     """The order of timers in random schedules ("one", "none" or "late", see `model.py`). An exhaustive search uses any
     order, unless this is "late"."""
     every: Checks | None = None
-    """Other settings for an exhaustive search, of a smaller model."""
+    """The settings for an exhaustive search, if its model is to be smaller."""
     symmetric: bool = False
     """True if it does not matter which of the nodes broadcasts, crashes or is called."""
     symmetry: SymmetricNodes | None = None
-    """The symmetric nodes, and how to rename them. An exhaustive search without reduction then explores one of the
-    states that differ only in their ids."""
+    """The symmetric nodes, and how to rename them. Of all states that differ only in the ids of these nodes, an
+    exhaustive search without reduction then explores one."""

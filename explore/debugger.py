@@ -1,7 +1,7 @@
 """Run pdb from the first line of the handler that an event calls.
 
-It skips some twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line, among them those
-that make the texts of packets, which may call the user's code as well.
+It skips some twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line. Some of them make
+the texts of packets, and may call the user's code as well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STDLIB = (sysconfig.get_path("stdlib"), "<")
 class HandlerPdb(ProtocolPdb):
     """A debugger for one handler.
 
-    `q` lets the rest of the handler run, since half of one would leave an invalid state.
+    `q` lets the rest of the handler run, since a handler that stops halfway would leave an invalid state.
     """
 
     def do_quit(self, arg: str) -> Any:
@@ -49,7 +49,10 @@ def run(model: Model, choice: Choice) -> None:
 
 
 def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
-    """Stop in the first call of a function (None: of any of the user's) in `do`; return whether there was one."""
+    """Stop in the first call of a function in `do`, or of any function of the user's if `target` is None.
+
+    Return whether there was such a call.
+    """
     debugger, reached = HandlerPdb(), [False]
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
@@ -87,7 +90,7 @@ def _handler(model: Model, choice: Choice) -> CodeType | None:
 
 
 def _is_machinery(frame: FrameType) -> bool:
-    """Return whether the code is not the user's, such as that which drives coroutines of asyncio programs."""
+    """Return whether a frame runs code of Causeway or of the standard library, such as the loop of asyncio programs."""
     module = str(frame.f_globals.get("__name__", ""))
     if module.startswith("causeway."):
         return not module.startswith(USERS)

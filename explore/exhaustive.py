@@ -1,11 +1,11 @@
 """Search all schedules of a model exhaustively. Each reachable state is visited once. Start with `search_exhaustively`.
 
-A timer that is set may fire at any time, since clocks guarantee nothing. Only if nodes read their clocks, the timers of
-one node fire in their order. The effect of an event on a node's state is computed once (`machine.py`).
+A timer that is set may fire at any time, since clocks guarantee nothing. If nodes read their clocks, though, the timers
+of one node fire in their order. The effect of an event on a node's state is computed once (`machine.py`).
 
 The full search is breadth first, so that the first violation found is the shortest. The reduced search
-(`partial_order.py`) uses that events at different nodes commute, and follows one of the schedules that differ only in
-their order.
+(`partial_order.py`) relies on events at different nodes to commute: of the schedules that differ only in the order of
+such events, it follows one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Covered:
     finished: bool = False
     """True if the search reached its end."""
     randomness: str = ""
-    """The reason for which it is not complete: a dependency of nodes on more than their state and the event."""
+    """The reason why the search is not complete: nodes depend on more than their state and the event."""
     seconds: float = 0.0
     broken: str | None = None
     repeats: bool = True
@@ -57,7 +57,7 @@ class Covered:
     plan: tuple[int, ...] = ()
     """A schedule that violates a property, for `schedules.follow` in a model with these clocks."""
     path: list[Move] = field(default_factory=list, repr=False)
-    """The same as moves of the state space."""
+    """The same schedule as moves of the state space."""
     fault_budgets: tuple[FaultBudget, ...] = ()
     """The budgets with which the path begins."""
     symmetry: Symmetry | None = None
@@ -99,7 +99,7 @@ def search_exhaustively(
         rules: The properties.
         most_states: The limit of states.
         seconds: The time limit.
-        report: Called with the number of states now and then.
+        report: Called from time to time with the number of states.
         reduce: Use partial-order reduction.
         symmetric: Treat budgets that differ only in the ids of nodes as one (with `reduce`).
         symmetry: The symmetric nodes (without `reduce`).

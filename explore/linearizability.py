@@ -1,4 +1,4 @@
-"""Check linearizability: whether one order of all calls explains their results.
+"""Check linearizability: one order of all calls must explain their results.
 
 In such an order each call takes effect at an instant between its beginning and its end. The check is exact, for
 registers and key-value stores: it tries calls one by one (Wing and Gong) and remembers the states tried (Lowe). Each
@@ -76,7 +76,7 @@ def _register_explains(calls: Sequence[Call]) -> bool:
         first_end = min(calls[i].ended for i in left)
         for i in left:
             if calls[i].began > first_end:
-                continue  # another call that must come first ended before this one began
+                continue  # a call that has not been placed yet ended before this one began
             possible, after = _effect(calls[i], value)
             state = (done | 1 << i, after)
             if possible and state not in met:

@@ -59,7 +59,7 @@ class Step(NamedTuple):
     sends: tuple[int, ...]
     """The packets that it sends, in order."""
     receivers: int
-    """The nodes that get any of them (a bit mask), unless this depends on cells."""
+    """The nodes that get any of these packets (a bit mask). It is not used if receivers depend on cells."""
     broken: str | None
     records: tuple[int, ...] = ()
     """The calls and results that it records (`Machine.record_values`), in order."""
@@ -114,7 +114,7 @@ class NodeStub:
 
     @property
     def now_ps(self) -> int:
-        """The node's clock. Reading it is noticed."""
+        """The node's clock. The machine notes that the node has read it."""
         if not self.machine.timed:
             self.machine.looked_at_clock = True
         return self.clock_ps
@@ -331,7 +331,7 @@ class Machine:
         return found
 
     def randomness(self) -> str:
-        """Return the reason for which the computed effects are not all that are possible, or "" if they are."""
+        """Return the reason why other effects than the computed ones are possible, or "" if there is none."""
         return why_not_all(self)
 
     def works_out_otherwise(self, key: tuple[int, int, Hashable, int]) -> bool:
@@ -379,7 +379,7 @@ class Machine:
         memo: dict[int, Any] = {id(value): value for name, value in vars(node).items() if name in node.not_state}
         try:
             return copy.deepcopy(node, memo)
-        except TypeError as error:  # a coroutine, a file or a lock cannot be copied
+        except TypeError as error:  # coroutines, files and locks cannot be copied
             raise UserError(
                 f"`check --every` copies nodes, and {type(node).__name__} cannot be copied ({error}); omit --every for "
                 "random schedules"

@@ -49,11 +49,11 @@ class MobileModel(Model):
         return [to for to in (*single, *pairs, ()) if to != reach]
 
     def is_way_home(self, host: int, reach: Reach, to: Reach) -> bool:
-        """Return whether it is the return to the home cell, which costs no budget."""
+        """Return whether a move is the host's return to its home cell, which costs no budget."""
         return not reach and to == self._home(host)
 
     def busy(self) -> bool:
-        """Return whether an event other than a timer is left that happens by itself."""
+        """Return whether a spontaneous event other than a timer is left."""
         return super().busy() or () in self.places.values()
 
     def _do(self, what: str, node: int, packet: Packet | None, key: Hashable) -> None:

@@ -75,7 +75,7 @@ class Log(NamedTuple):
 
 def raised(node: int, error: BaseException) -> str:
     """Return the violation of a node that raises an error: the error and its line."""
-    if isinstance(error, ChangedContent):  # it names the handler; its line is that of the comparison
+    if isinstance(error, ChangedContent):  # its message names the handler; its traceback ends at the comparison
         return f"an error: node {node}: {error}"
     last = (users_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
@@ -98,7 +98,7 @@ class Budget:
     recover: bool = True
     """Nodes that are down may recover."""
     forever: bool = False
-    """Copies over the air are never used up: each may arrive again at any time."""
+    """Copies over the air stay on their way for ever: each may arrive again at any time."""
     in_order: bool = False
     """Copies over the air between two nodes are not lost and arrive in the order of their sending."""
 
@@ -109,8 +109,8 @@ ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
     ONE_CLOCK    the order in which they are due
     OWN_CLOCKS   for the timers of one node, the order in which they are due
     NO_CLOCKS    any order
-    LATE_CLOCKS  the order in which they are due, and only if no other event is left that happens by itself (timeouts
-                 are longer than all delays)
+    LATE_CLOCKS  the order in which they are due, and only when no other spontaneous event is left (timeouts are longer
+                 than all delays)
 """
 
 
@@ -241,7 +241,7 @@ class Model:
         budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
-        """Return the copies that can arrive next: all over the air, and the oldest of each wire or stream."""
+        """Return the copies that can arrive next: all copies over the air, and the oldest of each wire or stream."""
         streams: set[tuple[int, int, int]] = set()
         found = []
         for packet in self.flying:
@@ -268,7 +268,7 @@ class Model:
         return [timer for timer, due_ps in self.timers.items() if due_ps == first_ps]
 
     def busy(self) -> bool:
-        """Return whether an event other than a timer is left that happens by itself."""
+        """Return whether a spontaneous event (one without the application or a fault) other than a timer is left."""
         return bool(self.flying or (self.down and self.budget.recover))
 
     # ---- events -----------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class Model:
             self._do(*choice)
         except UserError:
             raise
-        except TookTooLong as error:  # not shrunk, since every attempt would take as long
+        except TookTooLong as error:  # the schedule is not shrunk, since every attempt would take as long
             raise UserError(raised(choice.node, error)) from None
         except Exception as error:
             self.broken = self.broken or raised(choice.node, error)
@@ -406,7 +406,7 @@ class Model:
             self.owed.pop(node, None)
             self.known[node] = set()
             self._log("left", node, -1, -1, "")
-        elif op == JOINED:  # a node that returns is a new process; what it did since it left belongs to it
+        elif op == JOINED:  # a node that joins again is a new process, to which all belongs that it did since it left
             if node not in self.gone:
                 self.known[node] = set()
             self.gone.discard(node)

@@ -1,4 +1,4 @@
-"""Mutation tests: change a protocol's code in one place, and see whether the properties detect it.
+"""Mutation tests: change a protocol's code in one place; the properties should detect the change.
 
 A mutant is one function with one change. The functions are those that run in a model of the protocol; code that does
 not run cannot be detected and has no mutants. Start with `mutants`.
@@ -27,7 +27,7 @@ SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 SIGNS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in",
          ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}  # fmt: skip
 SET_UP = ("__init__", "on_start")
-"""Functions without which nodes do not work: dropping an assignment there is always detected."""
+"""Functions in which no assignment is dropped: nodes do not work without them, so that it is always detected."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def mutants(model: Model, ran: set[CodeType], spared: set[CodeType]) -> Iterator
     """Yield all mutants of the protocol's functions that ran.
 
     Args:
-        model: A model. The protocol's files are those of its nodes' classes, and the others in their packages.
+        model: A model. The files of its nodes' classes, and all files in the same packages, are the protocol's.
         ran: The code that ran (`reached`).
         spared: Code that is not changed, such as that of properties.
     """

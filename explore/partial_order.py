@@ -2,11 +2,11 @@
 
 With a budget for each node, events at different nodes commute. If no node will send a packet to node k before k itself
 acts, it is enough to follow the events of k in a state (a persistent set): the events of other nodes can happen later.
-Up to such exchanges, every schedule is explored, hence every state of a single node and every end. Intermediate states
-of several nodes are not all explored; properties of those need the full search.
+Every schedule is thus explored up to such exchanges, and with it every state of a single node and every end. Not all
+intermediate states of several nodes are explored; properties of these need the full search.
 
-Only afterwards it is known whether k is sent a packet. The search therefore follows the events of k to the end, and
-notes with each state the nodes that were sent packets on the way. If k was sent one without having acted, it follows
+The search learns only afterwards whether k is sent a packet. It therefore follows the events of k to the end, and notes
+with each state the nodes that were sent packets on the way. If k was sent one without having acted, the search follows
 the events of the next node as well, and so on. If events of k record calls, which are ordered across nodes, or if the
 search returns to a state on its path, it follows the events of all nodes.
 """
@@ -42,7 +42,7 @@ class Frame:
     sent: int = 0
     """The nodes that are sent packets after these events, without having acted."""
     all_sent: int = 0
-    """The nodes that are sent packets after this state, without having acted, as far as it is known."""
+    """The nodes that are known to be sent packets after this state, without having acted."""
     came_back: bool = False
     """True if an event led back to a state on the path."""
 
@@ -104,7 +104,7 @@ def _frame(space: Space, state: ModelState) -> Frame:
     busy = [i for i, row in enumerate(moves) if row]
 
     def worth(k: int) -> tuple[bool, bool, int]:
-        """Rank nodes: first those that record no calls, then those that are sent nothing now, then by their events."""
+        """Rank a node: first those without recorded calls, then those sent no packets now, then by number of events."""
         return bool(loud >> k & 1), any(speaks[j] >> k & 1 for j in busy if j != k), len(moves[k])
 
     order = sorted(busy, key=worth, reverse=True)

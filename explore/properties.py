@@ -91,7 +91,7 @@ def everything_arrives(model: Model) -> str | None:
 
 
 def correct_senders_are_heard(model: Model) -> str | None:
-    """Check that nodes that never failed deliver all messages of such nodes: `arrives` for best-effort broadcast."""
+    """Check that nodes that never failed deliver all messages of such nodes, as in best-effort broadcast."""
     correct = [i for i in range(model.count) if i not in model.failed and i not in model.gone]
     wanted = {m for m in model.messages if model.source[m] in correct}
     return _never_delivered(model, correct, wanted, "correct senders are heard")

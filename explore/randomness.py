@@ -1,4 +1,4 @@
-"""Find random generators in nodes, and hidden state: the reasons for which an exhaustive search is not complete.
+"""Find random generators and hidden state in nodes: both make an exhaustive search incomplete.
 
 The search computes the effect of an event on a node's state once. With a generator in the state, it thus explores one
 sequence of draws out of many. Hidden state (a counter of the class, the order of a set) shows if the same step has
@@ -25,7 +25,7 @@ MOST_STEPS = 2000
 
 
 def why_not_all(machine: Machine) -> str:
-    """Return the reason for which a finished search is not complete, or "" if it is."""
+    """Return the reason why a finished search is not complete, or "" if it is complete."""
     if drawn := message_about_draws(node for node, _ in machine.states):
         return drawn
     every = max(1, len(machine.worked_out) // MOST_STEPS)

@@ -1,7 +1,8 @@
 """State machines for nodes that cannot be copied, such as waiting coroutines: a node's state is its history of events.
 
 To continue from a state, the history is replayed to a fresh node. Other nodes are not needed, since nodes share
-nothing. Two histories that lead to the same state count as two states, so that the search is as complete, and slower.
+nothing. Two histories that lead to the same state count as two states: the search is as complete as with copies, but
+slower.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class ReplayStub(NodeStub):
             super().recorded(kind, node, value)
 
     def new_message(self, node: int) -> int:
-        """Return the id of a new message, or during the replay that of the earlier one."""
+        """Return the id of a new message, or during the replay the id that it got the first time."""
         self.broadcasts += 1
         return super().new_message(node) if self.over else self.own[self.broadcasts - 1]
 

@@ -22,12 +22,12 @@ NAMED = WORDS | {
 }  # fmt: skip
 """The descriptions for nodes that have names."""
 FEW_LINES = 200
-"""Up to this number of repeated lines, none is left out."""
+"""Repeated lines are left out only if there are more than this number."""
 LAST_LINES = 6
 """The last lines are never left out, since the violation may be there."""
 
 
-def in_words(log: Sequence[Event], broken: str) -> list[str]:
+def describe_events(log: Sequence[Event], broken: str) -> list[str]:
     """Return a line for each event, and the violation as the last line."""
     lines = [f"{step:4}  node {e.node}  {WORDS[e.what].format(**e._asdict())}" for step, e in enumerate(log)]
     return [*lines, f"      {broken}"]
@@ -35,14 +35,14 @@ def in_words(log: Sequence[Event], broken: str) -> list[str]:
 
 def lines_of(log: Log) -> list[str]:
     """Return a line for each event, without repetitions of the same kinds of events after faults have ended."""
-    lines = in_words(log.events, "")[:-1]
+    lines = describe_events(log.events, "")[:-1]
     begin, end = _repeated(log)
     note = [f"      and so on: {end - begin:,} more lines of these kinds"] if end > begin else []
     return [*lines[:begin], *note, *lines[end:]]
 
 
 def _repeated(log: Log) -> tuple[int, int]:
-    """Return the range of events that only repeat kinds of events seen after faults ended; (0, 0) for a short one."""
+    """Return the range of events after the end of faults that only repeat earlier kinds; (0, 0) if it is short."""
     if log.calm_at < 0:
         return 0, 0
     events, kinds, begin = log.events, set[tuple[object, ...]](), log.calm_at
@@ -62,7 +62,7 @@ def page(log: Log, nodes: int, broken: str, title: str) -> str:
     late = re.findall(r"(?:before|never delivers) message (\d+)", broken)
     victim = re.search(r"node (\d+)", broken)
     begin, end = _repeated(log)
-    events, lines = [*log.events[:begin], *log.events[end:]], in_words(log.events, broken)[:-1]
+    events, lines = [*log.events[:begin], *log.events[end:]], describe_events(log.events, broken)[:-1]
     if end > begin:
         broken += f" ({end - begin:,} events that repeat are left out after event {begin - 1})"
     wanted = {e.number for e in events if e.what == "sent" and int(late[0]) in _numbers(e.text)} if late else ()

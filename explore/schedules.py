@@ -29,7 +29,7 @@ delivered by then."""
 PATIENT_STEPS = 50
 """The number of events after which to check for the first time that all owed messages are delivered."""
 MANY_CALLS = 3
-"""The number of actions of the application from which on a schedule omits some of them (`CallFilter`)."""
+"""With at least this number of actions of the application, a schedule omits some of them (`CallFilter`)."""
 WATCHED, ONE_IN = 20, 16
 """Contents are watched for changes in the first WATCHED schedules, and then in one of ONE_IN. Watching makes a schedule
 up to 1.8 times slower."""
@@ -55,8 +55,8 @@ class Verdict:
     randomness: str = ""
     """A message if nodes draw random numbers and no violation was found: all schedules have the same draws."""
     repeats: bool = True
-    """True if the schedule violates a property each time. If False, nodes are not deterministic, and the log is that of
-    the one time."""
+    """True if the schedule violates a property each time it is followed. If False, nodes are not deterministic, and the
+    log is of the time at which it did."""
     contents: bool = False
     """True if the violation is a content that was changed."""
 
@@ -162,7 +162,7 @@ class Slow:
         self.by_link = self.random.random() < 0.5
 
     def others(self, group: list[int], choices: Sequence[Choice]) -> list[int]:
-        """Return the copies of the group that are not slow; rarely, and if there are no such, all of them."""
+        """Return the copies of the group that are not slow; all copies if there are none, and otherwise rarely."""
         if not self.share or self.random.random() < 0.05:
             return group
         return [number for number in group if not self._is(choices[number])] or group
@@ -240,7 +240,7 @@ class ScheduleProfile:
     orderly: float
     """The probability with which the oldest packet arrives first."""
     calls: float
-    """The weight of actions of the application that are neither broadcasts nor moves."""
+    """The weight of the application's actions other than broadcasts and moves."""
     slow: float
     """The share of slow copies, which arrive only if no other copy can."""
     scored: bool = False
@@ -338,8 +338,8 @@ def search(
         tries: The most schedules.
         seconds: The time limit.
         seed: The seed of the schedules.
-        report: Called with the number of schedules now and then.
-        shrink: False: return the schedule as it was found.
+        report: Called from time to time with the number of schedules.
+        shrink: Shrink the schedule; otherwise it is returned as it was found.
     """
     began, random, watched = time.monotonic(), Random(seed), with_contents(make)
     for tried in range(1, tries + 1):

@@ -38,7 +38,7 @@ def shrunk(
     Args:
         order: A schedule that violates a property.
         follow: Follows indices, and returns the schedule up to the violation, or None if there is none.
-        follow_labels: The same for labels.
+        follow_labels: Does the same with labels.
     """
     best, ends = order, time.monotonic() + MOST_SECONDS
     for attempt in (_parts_left_out, _numbers_made_smaller, _parts_left_out):

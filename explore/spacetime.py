@@ -92,7 +92,7 @@ class _Places:
     row: dict[int, int] = field(default_factory=dict)
     columns: int = 0
     scale: float = 1.0
-    """The scale of everything except the columns. Long diagrams are drawn larger, to be readable when zoomed out."""
+    """The scale of everything except the columns. Long diagrams are drawn larger, so as to be readable as a whole."""
 
     def at(self, step: int, node: int) -> tuple[int, int]:
         return self.x(self.column[step]), self.y(node)
@@ -234,7 +234,7 @@ def _carries(event: Event, story: Story) -> bool:
 def _never(story: Story, places: _Places) -> Iterator[Shape]:
     """Yield the missing path: from the message's last sender to the node at which it did not arrive.
 
-    A sender from which the node heard last is preferred.
+    Of several senders, it is the one from which the node received a packet last.
     """
     if story.victim not in places.row or not story.wanted:
         return

@@ -1,8 +1,8 @@
 """The states of a model as tuples of numbers, and the events that lead from one to the next.
 
-Optional events (broadcasts, losses, crashes) are paid from a budget (`FaultBudget`): one for all nodes, or one for
-each node. With a budget for each node, an event concerns one node only, so that events at different nodes commute. The
-reduction depends on that.
+Optional events (broadcasts, losses, crashes) are deducted from a budget (`FaultBudget`): one for all nodes, or one for
+each node. With a budget for each node, an event concerns one node only, so that events at different nodes commute.
+Partial-order reduction depends on that.
 """
 
 from __future__ import annotations
@@ -127,14 +127,14 @@ class Space:
         return self._timers[local]
 
     def _first_due(self, timers: tuple[tuple[Hashable, int], ...]) -> tuple[tuple[Hashable, int], ...]:
-        """Return the timers that may fire next: those due first if nodes read their clocks, and otherwise all."""
+        """Return the timers that may fire next: the first ones due if nodes read their clocks, and otherwise all."""
         if not self.machine.timed or not timers:
             return timers
         first_ps = min(due_ps for _, due_ps in timers)
         return tuple(timer for timer in timers if timer[1] == first_ps)
 
     def _late_timers(self, state: ModelState, found: list[list[Move]]) -> None:
-        """Add the timers that are due first, if no other event happens by itself, or the budget allows early ones."""
+        """Add the first timers due, if no other spontaneous event is left or the budget allows early timers."""
         if state.fault_budgets[0][EARLY] or not self.busy(state):
             facts = [self.machine.states[local][1] for local in state.nodes]
             first_ps = min((due_ps for f in facts for _, due_ps in f.timers), default=0)
@@ -190,7 +190,7 @@ class Space:
         return ModelState(nodes, flying, queues, fault_budgets, history, reaches, now_ps), receivers, broken
 
     def sent(self, state: ModelState, sends: Sequence[int]) -> Sequence[int]:
-        """Return the copies of sent packets that are on their way then."""
+        """Return the copies of sent packets that are put on their way."""
         return sends
 
     def _is_free(self, packet: int) -> bool:
@@ -221,11 +221,11 @@ class Space:
         return tuple(sorted(air)), tuple(sorted(queues)) if queues else ()
 
     def busy(self, state: ModelState) -> bool:
-        """Return whether an event other than a timer is left that happens by itself."""
+        """Return whether a spontaneous event other than a timer is left."""
         return bool(state.flying or state.queues) or any(RECOVER in self._own(local) for local in state.nodes)
 
     def quiescent(self, state: ModelState) -> bool:
-        """Return whether the state is quiescent: no event is left that happens by itself."""
+        """Return whether the state is quiescent: no spontaneous event is left."""
         if state.flying or state.queues or any(self._own(local) for local in state.nodes):
             return False
         return not self.late or not (
@@ -259,7 +259,7 @@ class Seen:
     gone: set[int]
     flying: list[Any]
     messages: list[int]
-    """The messages that were broadcast. `source` has those of other states, too."""
+    """The messages that were broadcast in this state. `source` contains messages of other states, too."""
     history: list[tuple[str, int, Any]]
     owed: None = None
     stations: int = 0
@@ -284,8 +284,8 @@ def shares(
 ) -> Iterator[tuple[FaultBudget, ...]]:
     """Yield every division of a budget among the nodes.
 
-    Smaller numbers of broadcasts, crashes and calls are divided, too: the reduction guarantees to reach the states in
-    which no event is left, and a state in which a node may still broadcast is none of them.
+    Smaller numbers of broadcasts, crashes and calls are divided, too. The reduction only guarantees to reach states in
+    which no event is left; as long as a node may still broadcast, a state is not one of these.
 
     Args:
         budget: The budget.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from causeway.explore import debugger
 from causeway.explore.model import Choice, Model
 from causeway.explore.properties import Rules
-from causeway.explore.schedule_page import in_words
+from causeway.explore.schedule_page import describe_events
 from causeway.explore.schedules import REST_STEPS, MakeModel, is_settled
 
 HELP = """n      next event            b      back one event        g N    to event N (0: the start)
@@ -50,7 +50,7 @@ class Stepper:
         self.model.close()
 
     def following(self) -> Choice | None:
-        """Return the next event: one of the plan, and after it one that happens by itself."""
+        """Return the next event: that of the plan, and after the plan a spontaneous one."""
         calm = self.at - len(self.plan)
         if calm < 0:
             choices = self.model.choices()
@@ -135,6 +135,6 @@ class Stepper:
 
     def _lines(self, before: int, last: int = 0) -> str:
         """Return the log since an event, or only its last lines, and the violation."""
-        lines = in_words(self.model.log, "")[:-1][before:]
+        lines = describe_events(self.model.log, "")[:-1][before:]
         found = self.broken
         return "\n".join([*(lines[-last:] if last else lines), *([f"broken {found}"] if found else [])])

@@ -1,4 +1,4 @@
-"""Stop a replayed run in the handler of one event: that of a node at an instant, or the first one after it."""
+"""Stop a replayed run in the handler of one event: the event of a node at an instant, or the first one after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StopAt:
         """True once a handler was called there."""
 
     def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
-        """Return the protocol's actions for a window, with the debugger in the handler if it is in there."""
+        """Return the protocol's actions for a window. If the window contains the event, debug its handler."""
         parts: list[Actions] = []
         done = 0
         wanted = (window.time_ps >= self._at_ps) & ((window.node == self._node) | (self._node < 0))

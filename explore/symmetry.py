@@ -1,9 +1,9 @@
-"""Symmetric nodes, which differ only in their ids: follow one of the states that differ only in these ids.
+"""Symmetric nodes, which differ only in their ids: of states that differ only in these ids, a search follows one.
 
-A study declares these nodes, and how to rename them in nodes, packets and timers (`SymmetricNodes`). The search checks
-it: the renamed event must have the renamed effect on the renamed node. It does so for all events of all states of
-single nodes that it meets, and for exchanges of two adjacent nodes, of which all other renamings are composed. It does
-not check that the properties do not depend on ids.
+A study declares these nodes, and how to rename their ids in nodes, packets and timers (`SymmetricNodes`). The search
+checks the declaration: the renamed event must have the renamed effect on the renamed node. It does so for all events of
+all states of single nodes that it meets, and for exchanges of two adjacent nodes, of which all other renamings are
+composed. It does not check that the properties are independent of ids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 
 MOST_SYMMETRIC = 6
-"""A state is compared under all renamings, of which six nodes have 720."""
+"""The most symmetric nodes. A state is compared under all their renamings: 720 for six nodes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Names:
         self.messages: dict[int, int] = {}
 
     def then(self, other: Names) -> Names:
-        """Return the renaming by this one and then by the other."""
+        """Return the composition of this renaming with another, which follows it."""
         return self.symmetry.renaming([other.of_node[name] for name in self.of_node])
 
     def back(self) -> Names:

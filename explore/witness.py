@@ -1,8 +1,8 @@
 """Keep the evidence of a run: its frames, broadcasts and deliveries, and the first wrong deliveries.
 
 `causeway explain` repeats a run, or replays its recording, with a `Witness` as an observer and around the engine
-(`Watched`), so that measured runs pay nothing for it. The witness finds violations itself. Its sets of messages are
-ints, in which bit m is message m.
+(`Watched`), so that other runs have no overhead. The witness finds violations itself. Its sets of messages are ints, in
+which bit m is message m.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Protocol
 
 MOST_ROWS = 4_000_000
-"""The most rows of events and actions that are kept, the newest ones: they take some hundred megabytes."""
+"""The most rows of events and actions that are kept. The oldest are dropped; these take some hundred megabytes."""
 AFTERWARDS_PS = 10**12
 """The time for which the run goes on after the last violation, to see late copies of its message."""
 ORDER, TWICE, NEVER = "order", "twice", "never"
@@ -68,7 +68,7 @@ class Witness:
     sent: deque[tuple[Actions, tuple[Any, ...]]] = field(default_factory=deque)
     """Actions, with the contents of their packets."""
     most_s: float = inf
-    """The most wall time after which to end the run."""
+    """The wall time after which to end the run."""
 
     def __post_init__(self) -> None:
         self.source: list[int] = []
@@ -131,7 +131,7 @@ class Witness:
             self.violations.append(violation)
 
     def at_end(self, time_ps: int) -> None:
-        """Take the deliveries that are owed at the end of the run as missing, node by node."""
+        """Note the deliveries that are still owed at the end of the run as missing, node by node."""
         for node in range(self.nodes):
             missing = self._owed[node] & ~self._got[node]
             while missing and len(self.violations) < self.wanted:

@@ -3,10 +3,10 @@
 Start here:
 
 - `networks.py`: the abstract network, the mobile network, a network of somebody's INET project
-- `workload.py`: who broadcasts when, and which nodes fail when
+- `workload.py`: the nodes and times of broadcasts, and of scripted failures of nodes
 - `faults.py`: link failures, jammers and partitions
 - `movement.py`: traces of movement, read from ns-2 and BonnMotion files
 - `random.py`: the random numbers that all engines share
 
-Nothing here runs anything.
+These modules only describe; nothing here runs.
 """

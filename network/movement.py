@@ -30,7 +30,7 @@ MOST_MM = (1 << 31) - 1
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _SET = re.compile(rf'^\s*(?:\$ns_ at {_NUMBER} ")?\$node_\((\d+)\) set ([XYZ])_ {_NUMBER}"?\s*(?:[#;].*)?$')
 _OTHERS = re.compile(r"^\s*(?:#|;|$|set\s+\S|puts\b|\$god_\s|\$ns_\s)")
-"""Commands of a simulation script that move nobody: variables, distances, the end."""
+"""Commands of a simulation script that move no node: variables, distances, the end."""
 _GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {_NUMBER} {_NUMBER}"\s*(?:[#;].*)?$')
 
 
@@ -83,7 +83,7 @@ def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
             values = [float(word) for word in line.split()]
         except ValueError:
             raise UserError(
-                f"{where}: is neither ns-2 nor BonnMotion: a line holds numbers only, time x y ..."
+                f"{where}: is neither ns-2 nor BonnMotion: a line of BonnMotion holds numbers only, time x y ..."
             ) from None
         if len(values) % 3:
             raise UserError(

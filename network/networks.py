@@ -89,8 +89,8 @@ def _check_faults_of_network(network_faults: object) -> None:
         )
 
 
-def _complete_workload(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
-    """Give a workload that leaves its nodes to the network the network's."""
+def _with_own_nodes(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
+    """Fill in the nodes of a workload that takes them from its network."""
     if isinstance(network.workload, Workload) and isinstance(nodes, int):
         object.__setattr__(network, "workload", network.workload.on(nodes, first_host))
 
@@ -122,7 +122,7 @@ class AbstractNetwork:
         check(self, "nodes", WHOLE)
         check(self, "workload", WORKLOAD)
         _check_faults_of_network(self.network_faults)
-        _complete_workload(self, self.nodes)
+        _with_own_nodes(self, self.nodes)
 
 
 @former_arguments(
@@ -183,7 +183,7 @@ class MobileNetwork:
             count = len(getattr(self, name))
             if count not in (0, self.hosts):
                 raise UserError(f"{name} has {count} {what} for {self.hosts} hosts; give each one, or none at all")
-        _complete_workload(self, self.nodes, len(self.station_xy_mm))
+        _with_own_nodes(self, self.nodes, len(self.station_xy_mm))
 
     @classmethod
     def hexagons(cls, *, cells: int = 7, spacing: int = 208_000, hosts: int, **fields: Any) -> MobileNetwork:
@@ -237,7 +237,7 @@ class InetNetwork:
         check(self, "nodes", WHOLE)
         check(self, "run", WHOLE)
         check(self, "workload", WORKLOAD)
-        _complete_workload(self, self.nodes)
+        _with_own_nodes(self, self.nodes)
 
 
 Network = AbstractNetwork | MobileNetwork | InetNetwork

@@ -68,7 +68,7 @@ def metres_per_second(value: Number) -> int:
 
 
 def km_per_hour(value: Number) -> int:
-    """Return a speed of `value` km/h in millimetres a second. Few are whole, as those of 18, 36, 54, 72 km/h."""
+    """Return a speed of `value` km/h in millimetres a second. Few are whole numbers: 18, 36, 54, 72 km/h are."""
     return _whole("km_per_hour", value, Fraction(10**6, 3600), "millimetres a second", -1, 0, MOST_MM)
 
 
@@ -84,7 +84,7 @@ def _whole(unit: str, value: Number, factor: Fraction, of: str, digits: int, lea
         value: The user's value.
         factor: The unit in `of`.
         of: The name of the smallest unit.
-        digits: The number of decimals that the unit can have; -1: no such number.
+        digits: The number of decimals that a value may have; -1: it depends on the value.
         least: The smallest result allowed.
         most: The largest result allowed.
     """

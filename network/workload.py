@@ -2,8 +2,8 @@
 
 The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit
 exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is drawn
-from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per node. The
-same in C++ is `bridge/cpp/workload.h`.
+from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per node.
+`bridge/cpp/workload.h` does the same in C++.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Script:
 
 
 FROM_NETWORK = -1
-"""The value of `nodes` and `first_node` of a workload that leaves them to its network."""
+"""The value of `nodes` and `first_node` in a workload that takes them from its network."""
 
 
 @former_arguments("nodes first_node messages size_bytes segments script", most=1)
@@ -108,10 +108,10 @@ class Workload:
         return not self.segments and self.script is None
 
     def on(self, nodes: int, first_host: int = 0) -> Workload:
-        """Return the workload with the numbers of nodes that it leaves to a network of `nodes` nodes.
+        """Return the workload with `nodes` and `first_node` filled in for a network of `nodes` nodes.
 
         The result keeps this workload, so that a copy of the network with other nodes (`dataclasses.replace`, a sweep
-        over `nodes`) gets the numbers of its own nodes.
+        over `nodes`) fills them in anew.
         """
         origin: Workload = vars(self).get("_origin", self)
         if origin.nodes != FROM_NETWORK:

@@ -1,4 +1,4 @@
-"""Record a run for its animation: the nodes' positions, radio traffic, losses and states, and the network's faults.
+"""Records a run for its animation: the nodes' positions, radio traffic, losses and states, and the network's faults.
 
 The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so that
 no protocol sees them and the digest is that of a run without them. The records become time series of the modules
@@ -19,7 +19,7 @@ from causeway.network.networks import WIRELESS, InetNetwork, MobileNetwork, Netw
 from causeway.pycontrol.overload import check_recorded
 
 PLACE, SEND = int(Kind.PLACE), int(Act.SEND)
-TOLD = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
+REPORTED = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
 NAMES = {int(Kind.LOST): "lost", int(Kind.STATION): "at", int(Kind.NODE): "up"}
 Series = dict[tuple[str, str], tuple[list[int], list[float]]]
 LEAST = {name: EVENT[name] for name in EVENT.names or ()}
@@ -49,7 +49,7 @@ class Places:
         if not len(window):
             return window
         kind = window.kind
-        shown = np.isin(kind, TOLD) & (window.node >= 0)
+        shown = np.isin(kind, REPORTED) & (window.node >= 0)
         if shown.any():
             self._count(shown, window.end_ps)
             self._reported.append((kind[shown], window.time_ps[shown], window.node[shown], window.arg[shown]))
@@ -63,7 +63,7 @@ class Places:
         kept = {name: np.ascontiguousarray(getattr(window, name)[~place]) for name in LEAST}
         return Window(window.number, window.end_ps, window.reply, **kept)
 
-    def acted(self, actions: Actions) -> None:
+    def record_sends(self, actions: Actions) -> None:
         """Record the packets that nodes send by radio."""
         if not len(actions):
             return

@@ -119,7 +119,7 @@ def _sleep(actor: Any, seconds: float) -> None:
 
 
 def blocks(what: str, key: str) -> Answer:
-    """Return a replacement that refuses to wait for something that cannot happen while a node waits.
+    """Return a replacement that refuses a call which would block: nothing happens in a run while a handler waits.
 
     Args:
         what: The call, for the error message.
@@ -199,7 +199,7 @@ def _seed(real: Answer) -> Answer:
 
     @wraps(real)
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-        if a is None and (actor := confined.who_acts()) is not None:
+        if a is None and (actor := confined.current_actor()) is not None:
             a = actor.chance.getrandbits(256)
         real(self, a, version)
 
@@ -244,5 +244,5 @@ ANSWERS = [
     Row(builtins, "input", blocks("input()", "files")),
 ]
 
-confined.add_answers(ANSWERS, confined.who_acts)
+confined.add_answers(ANSWERS, confined.current_actor)
 confined.add_wrapper(random.Random, "seed", _seed)

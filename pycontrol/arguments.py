@@ -86,7 +86,7 @@ def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
 def message(message: Any, messages: int) -> int:
     """Validate a message id: it must have been broadcast."""
     if messages == 0:
-        raise misuse("deliver", "message", message, "nothing, as nobody has called new_message() yet")
+        raise misuse("deliver", "message", message, "nothing, as no node has called new_message() yet")
     return whole("deliver", "message", message, 0, messages - 1, ", what new_message() has returned so far")
 
 

@@ -5,7 +5,7 @@ violation if p is still owed a message in the causal past of m. The past of m is
 broadcast m: the messages it had delivered or broadcast, and their pasts.
 
 Sets of messages are bitsets over the messages in flight, which are those still owed to a member. A message that
-everybody has delivered is missing nowhere and needs no bit: its slot is cleared in every set and used again.
+everybody has delivered needs no bit: its slot is cleared in every set and used again.
 
     known[p]    causal past of node p              past[s]     causal past of the message in slot s
     missing[p]  messages that p is still owed      seen[p]     messages that p reported before delivery (HELD, FLAGGED)
@@ -83,11 +83,11 @@ def _broadcast(s, node, message):
     s.violated[slot] = 0
     s.counts[0].messages += 1
     if s.now[0].members == 0:
-        _die(s, slot)
+        _retire(s, slot)
 
 
 @compiled
-def _die(s, slot):
+def _retire(s, slot):
     """Retire a message that is owed to nobody any more; `_sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.now[0].dead] = slot
@@ -164,7 +164,7 @@ def _leave(s, node):
                 slot = 64 * w + b
                 s.remaining[slot] -= 1
                 if s.remaining[slot] == 0:
-                    _die(s, slot)
+                    _retire(s, slot)
         s.missing[node, w] = 0
         s.known[node, w] = 0
         s.seen[node, w] = 0
@@ -187,7 +187,7 @@ def _join(s, node):
 def _observe(s, op, node, message, row, violating):
     """Handle rows from `row` on, and return the row at which it stopped.
 
-    That is the end, a broadcast for which there is no free slot, or an invalid row.
+    It stops at the end, at a broadcast for which there is no free slot, and at an invalid row.
     """
     known, missing, past, remaining = s.known, s.missing, s.past, s.remaining
     delivered = 0
@@ -208,7 +208,7 @@ def _observe(s, op, node, message, row, violating):
             remaining[slot] -= 1
             delivered += 1
             if remaining[slot] == 0:
-                _die(s, slot)
+                _retire(s, slot)
         elif not _observe_other(s, kind, p, m, slot, row, violating):
             break
         row += 1
@@ -218,7 +218,7 @@ def _observe(s, op, node, message, row, violating):
 
 @compiled
 def _observe_other(s, kind, node, message, slot, row, violating):
-    """Handle a row that is no delivery of an owed message; return False if it is invalid."""
+    """Handle a row other than the delivery of an owed message; return False if it is invalid."""
     if kind == BROADCAST:
         if message != s.slots.at[0].next:
             return False
@@ -280,7 +280,7 @@ class CausalityChecker(Observer):
         violating = np.zeros(len(op), np.bool_)
         row = 0
         while (row := _observe(self._s, op, node, message, row, violating)) < len(op):
-            self._refuse_nonsense(int(op[row]), int(node[row]), int(message[row]))
+            self._refuse_invalid(int(op[row]), int(node[row]), int(message[row]))
             self._make_room()
         self.last_violating = violating
 
@@ -295,7 +295,7 @@ class CausalityChecker(Observer):
         """The number of messages that can be in flight before the sets grow. The memory grows with its square."""
         return len(self._s.slots.free)
 
-    def _refuse_nonsense(self, op: int, node: int, message: int) -> None:
+    def _refuse_invalid(self, op: int, node: int, message: int) -> None:
         following = int(self._s.slots.at["next"][0])
         if op == BROADCAST and message != following:
             raise ValueError(f"node {node} broadcasts message {message}, but the next message is {following}")

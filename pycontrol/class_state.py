@@ -4,8 +4,8 @@
         heard = set()       # one set, which all nodes share
 
 A fingerprint of the attributes of every class of nodes is made with its first node, and compared after some windows
-(less and less often) and at the end. Constants may be class attributes, variables may not, except for those
-that `Node.not_state` names: counters that no node reads.
+(less and less often) and at the end. Class attributes must be constants, except for those that `Node.not_state` names:
+counters that no node reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.protocol_errors import ProtocolError
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-MORE_SELDOM = 8
+INTERVAL_FACTOR = 8
 """The factor by which the number of windows grows from one comparison to the next."""
 OF_A_CLASS = (
     types.FunctionType, type, types.ModuleType, staticmethod, classmethod, property, functools.cached_property,
@@ -47,11 +47,11 @@ class ClassState:
             if base not in self._before:
                 self._before[base] = _fingerprints(base)
 
-    def window_is_over(self) -> None:
-        """Compare the attributes if it is time."""
+    def after_window(self) -> None:
+        """Count a window, and compare the attributes if a comparison is due."""
         self._windows += 1
         if self._windows >= self._next:
-            self._next *= MORE_SELDOM
+            self._next *= INTERVAL_FACTOR
             self.check()
 
     def check(self) -> None:
@@ -120,14 +120,14 @@ def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """Return the parts of a value, or its identity if it is not a variable of the user's."""
+    """Return the parts of a value; of an object that a library defines, only its identity."""
     if isinstance(value, list | tuple | deque):
         return value
     if isinstance(value, set | frozenset):
         return sorted(map(_fingerprint, value), key=repr)
     if isinstance(value, Mapping):
         return itertools.chain.from_iterable(value.items())
-    if isinstance(value, Node | type) or callable(value) or not _is_users(type(value)):
+    if isinstance(value, Node | type) or callable(value) or not _is_user_class(type(value)):
         return (id(value),)
     cached = {n for k in type(value).__mro__ for n, v in vars(k).items() if isinstance(v, functools.cached_property)}
     slots = [n for k in type(value).__mro__ for n in getattr(k, "__slots__", ()) if hasattr(value, n)]
@@ -135,7 +135,7 @@ def _parts(value: Any) -> Iterable[Any]:
     return (id(value), *itertools.chain.from_iterable(item for item in fields.items() if item[0] not in cached))
 
 
-def _is_users(kind: type) -> bool:
+def _is_user_class(kind: type) -> bool:
     """Return whether a class belongs to the study, and not to a library."""
     top = kind.__module__.partition(".")[0]
     if top in ("causeway", "builtins") or top in sys.stdlib_module_names:

@@ -6,7 +6,7 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-SELDOM = (20_000, 10, 100)
+THRESHOLDS = (20_000, 10, 100)
 """Thresholds of the garbage collector (new objects, then rounds of each younger generation). A collection takes up to
 15 ms, during which the simulator waits."""
 
@@ -23,7 +23,7 @@ def only_new_objects_collected() -> Iterator[None]:
         return
     often = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*THRESHOLDS)
     try:
         yield
     finally:

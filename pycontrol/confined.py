@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 Answer = Callable[..., Any]
 """A replacement. It is called with the actor and the arguments of the replaced function."""
-Who = Callable[[], Any]
+FindActor = Callable[[], Any]
 """Returns the actor in this thread (an `Actor`, an event loop), or None."""
 
 
@@ -42,8 +42,8 @@ class Acting(threading.local):
 
 
 acting = Acting()
-_finders: list[Who] = [lambda: acting.host]
-_tables: list[tuple[list[Row], Who]] = []
+_finders: list[FindActor] = [lambda: acting.host]
+_tables: list[tuple[list[Row], FindActor]] = []
 _wrappers: list[tuple[Any, str, Callable[[Answer], Answer]]] = []
 _users = 0
 _lock = threading.Lock()
@@ -51,7 +51,7 @@ _undo: list[tuple[Any, str, Any]] = []
 _INHERITED: Any = object()
 
 
-def who_acts() -> Any:
+def current_actor() -> Any:
     """Return the actor in this thread, or None. An event loop takes precedence over the handler that drives it."""
     for find in _finders:
         if (found := find()) is not None:
@@ -59,18 +59,18 @@ def who_acts() -> Any:
     return None
 
 
-def add_finder(who: Who) -> None:
+def add_finder(who: FindActor) -> None:
     """Add a function that finds actors, with precedence over the others."""
     _finders.insert(0, who)
 
 
-def add_answers(rows: list[Row], who: Who) -> None:
+def add_answers(rows: list[Row], who: FindActor) -> None:
     """Add replacements of functions, which are used when `who` finds an actor."""
     _tables.append((rows, who))
 
 
 def add_wrapper(owner: Any, name: str, wrapper: Callable[[Answer], Answer]) -> None:
-    """Add a replacement `wrapper(real)` of a function that decides itself when to call the real one."""
+    """Replace a function by `wrapper(real)`, which decides itself when to call the real function."""
     _wrappers.append((owner, name, wrapper))
 
 
@@ -91,7 +91,7 @@ def enter() -> None:
         _users += 1
         if _users == 1:
             try:
-                _put_all()
+                _install_all()
             except BaseException:
                 _users = 0
                 _undo_all()
@@ -129,7 +129,7 @@ _imported: list[tuple[types.ModuleType, str, Answer, Answer]] = []
 """The functions that scanned modules imported by name: (module, name, real function, stand-in)."""
 
 
-def _put_all() -> None:
+def _install_all() -> None:
     by_real: dict[int, Answer] = {}
     for rows, who in _tables:
         for owner, name, answer in rows:
@@ -138,18 +138,18 @@ def _put_all() -> None:
             known = _stand_ins.get((id(owner), name))
             if known is None or known[0] is not real:
                 known = _stand_ins[id(owner), name] = (real, _stand_in(real, answer, who))
-            _put(owner, name, known[1])
+            _install(owner, name, known[1])
             if not isinstance(owner, type):
                 by_real[id(real)] = known[1]
     for owner, name, wrapper in _wrappers:
-        _put(owner, name, wrapper(getattr(owner, name)))
-    _look_through_new_modules(by_real)
+        _install(owner, name, wrapper(getattr(owner, name)))
+    _scan_new_modules(by_real)
     for module, name, real, stand_in in _imported:
         if vars(module).get(name) is real:
-            _put(module, name, stand_in)
+            _install(module, name, stand_in)
 
 
-def _look_through_new_modules(by_real: dict[int, Answer]) -> None:
+def _scan_new_modules(by_real: dict[int, Answer]) -> None:
     """Find the functions that modules imported by name, as with `from time import time`."""
     for name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or module.__name__.startswith("causeway."):
@@ -162,7 +162,7 @@ def _look_through_new_modules(by_real: dict[int, Answer]) -> None:
                 _imported.append((module, inner, value, by_real[id(value)]))
 
 
-def _stand_in(real: Answer, answer: Answer, who: Who) -> Answer:
+def _stand_in(real: Answer, answer: Answer, who: FindActor) -> Answer:
     @wraps(real)
     def either(*args: Any, **options: Any) -> Any:
         found = who()
@@ -179,6 +179,6 @@ def _compiles() -> bool:
     return lock is not None and bool(lock.global_compiler_lock.is_locked())
 
 
-def _put(owner: Any, name: str, value: Any) -> None:
+def _install(owner: Any, name: str, value: Any) -> None:
     _undo.append((owner, name, vars(owner).get(name, _INHERITED)))
     setattr(owner, name, value)

@@ -34,7 +34,7 @@ class ProtocolPdb(pdb.Pdb):
         super().__init__(stdout=sys.stdout, nosigint=True, skip=SKIPPED)
 
     def is_skipped_module(self, module_name: str | None) -> bool:
-        """Return whether steps pass over a module, as over those of Causeway."""
+        """Return whether the debugger steps over a module. It does so for modules of Causeway."""
         name = str(module_name)
         return super().is_skipped_module(name) or (name.startswith("causeway.") and not name.startswith(USERS))
 
@@ -62,7 +62,7 @@ def debugging() -> Iterator[None]:
 
 @contextlib.contextmanager
 def breakpoints() -> Iterator[None]:
-    """Let `breakpoint()` in a handler stop the run. Workers of a campaign have no terminal: they keep Python's own."""
+    """Let `breakpoint()` in a handler stop the run. Workers of a campaign, without a terminal, keep Python's own."""
     before, watchdog.suspended[0] = sys.breakpointhook, is_on()
     if multiprocessing.parent_process() is None and before is sys.__breakpointhook__:
         sys.breakpointhook = _stop

@@ -93,9 +93,9 @@ SERVICES = tuple(
     for name, value in vars(base).items()
     if not name.startswith(("on_", "_")) and (name == "rng" or not isinstance(value, Reading))
 )
-"""The names that a class cannot use for something else. It can for other properties, such as `log` and `nodes`."""
+"""The services, whose names a class cannot use otherwise. It may hide other properties, such as `log` and `nodes`."""
 CLOSE = 0.8
-"""The similarity (of `difflib`) from which a method's name is taken for a misspelled handler."""
+"""The similarity (of `difflib`) from which a method's name counts as a misspelled handler."""
 
 
 ELSEWHERE = {
@@ -106,7 +106,7 @@ ELSEWHERE = {
     "on_up": ("on_recover", "on_recovery", "on_restart"),
 }
 """Handlers, and their names in other frameworks."""
-UNRUN = (
+BODY_NOT_RUN = (
     (iscoroutinefunction, "a coroutine function (async def)", "; asyncio programs are run by Programs(main)"),
     (isgeneratorfunction, "a generator function (it has a yield)", ""),
     (isasyncgenfunction, "an asynchronous generator function", "; asyncio programs are run by Programs(main)"),
@@ -143,7 +143,7 @@ def check_handlers(kind: Any) -> None:
             known = name in inherited or name in named or name in by_type
             if known or not name.startswith("on") or not isinstance(value, FunctionType):
                 continue
-            if meant := _meant(name, defined):
+            if meant := _intended_handler(name, defined):
                 raise UserError(
                     f"{base.__name__}.{name} is never called: no handler has that name; did you mean {meant}? "
                     f"(If it is a method of your own, give it a name that does not begin with 'on')"
@@ -152,7 +152,7 @@ def check_handlers(kind: Any) -> None:
 
 
 def _check_dispatch(kind: Any, own: list[type]) -> None:
-    """Refuse a class whose on_packet takes the packets from its handlers by type."""
+    """Refuse a class that has handlers by type and an on_packet that does not call them."""
     table = handlers_of(kind)
     for base in own if table else ():
         if "on_packet" in vars(base) and not _calls_super(vars(base)["on_packet"]):
@@ -169,8 +169,8 @@ def _calls_super(value: Any) -> bool:
 
 
 def _check_runs(base: type, name: str, handler: Any) -> None:
-    """Refuse a handler whose call only makes an object, so that its body would never run."""
-    for is_kind, what, hint in UNRUN:
+    """Refuse a handler that is a generator or a coroutine function: a call would not run its body."""
+    for is_kind, what, hint in BODY_NOT_RUN:
         if is_kind(handler):
             raise UserError(
                 f"{base.__name__}.{name} is {what}, whose body never runs when the handler is called; "
@@ -178,7 +178,7 @@ def _check_runs(base: type, name: str, handler: Any) -> None:
             )
 
 
-def _meant(name: str, defined: set[str]) -> str | None:
+def _intended_handler(name: str, defined: set[str]) -> str | None:
     """Return the handler that a method was probably meant to be, or None. `defined` are the names in the class."""
     if near := difflib.get_close_matches(name, HANDLERS, 1, CLOSE):
         return near[0]

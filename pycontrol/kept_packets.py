@@ -2,9 +2,9 @@
 
 The abstract network reports every copy of a packet as ARRIVAL or LOST, so that a content is kept until the last one,
 however late. Packet-level networks do not report that no copy is left. There a content is kept for `lifetime_ps` after
-the event that sent it, which is longer than any queue holds a packet; a copy that arrives later is an error, regardless
-of windows. A packet to one node is handed over once, even if the network duplicates it. TCP reports every loss, so that
-a content sent over it is kept until it has arrived or is lost.
+the event that sent it, which is longer than any queue holds a packet; a copy that arrives later is an error, however
+events are batched in windows. A packet to one node is handed over once, even if the network duplicates it. TCP reports
+every loss, so that a content sent over it is kept until it has arrived or is lost.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class KeptPackets:
         """Start with no packets.
 
         Args:
-            copies_of_broadcast: The number of copies of a packet to all nodes, if the engine reports each of them.
-                None: it does not.
+            copies_of_broadcast: The number of copies of a packet to all nodes; None if the engine does not report
+                each of them.
             lifetime_ps: How long to keep packets whose last copy is not reported.
         """
         self.packets: dict[int, list[Any]] = {}

@@ -24,7 +24,7 @@ from causeway.pycontrol.collector import only_new_objects_collected
 from causeway.pycontrol.debugging import breakpoints
 from causeway.pycontrol.digest import Digest
 from causeway.pycontrol.interrupts import noticing_interrupts
-from causeway.pycontrol.overload import too_much
+from causeway.pycontrol.overload import out_of_memory_error
 from causeway.pycontrol.own_code import own_code
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.protocol_calls import answer_to, collect_scalars, finished, started
@@ -116,7 +116,7 @@ def windows(
 ) -> Generator[None, None, Outcome]:  # fmt: skip
     """Pass windows to the protocol, and its actions to the engine, until the run ends; return the outcome.
 
-    It pauses where `steps` yields, without it nowhere. Closing the generator ends the run.
+    It pauses where `steps` yields, and never without `steps`. Closing the generator ends the run.
     """
     digest = Digest()
     context = Context(
@@ -144,11 +144,11 @@ def windows(
                 session.answer(actions)
             elif len(actions):
                 raise RunError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
-            resumed = perf_counter()  # the engine does not wait for what follows
+            resumed = perf_counter()  # from here on the engine works at the same time
             if len(actions):
                 digest.sent(actions)
             if places is not None:
-                places.acted(actions)
+                places.record_sends(actions)
             context.notify_many()
             if len(window):
                 last_ps = int(window.time_ps[-1])
@@ -175,7 +175,7 @@ def windows(
             context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
     except (TookTooMuch, OutOfMemory, MemoryError) as error:
-        raise too_much(error, protocol, session, progress.now_ps) from None
+        raise out_of_memory_error(error, protocol, session, progress.now_ps) from None
     finally:
         _end(session, protocol)
 

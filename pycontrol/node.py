@@ -337,7 +337,7 @@ class PerNode(Protocol):
         )  # fmt: skip
         self._handle(zip(*self._columns, strict=True))
         self._kept.forget_old(self.now_ps)
-        self._classes.window_is_over()
+        self._classes.after_window()
         # other networks keep packets until their lifetime is over, so that their number says nothing about the load
         check_load(self._kept.packets if self.context.reports_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)

@@ -19,7 +19,7 @@ MOST_ON_THEIR_WAY = 10_000_000
 """The limit for packets and for timers: some gigabytes. A network that is not flooded has a thousandth of it."""
 MOST_RECORDED = 10_000_000
 """The limit for positions, packets and losses that are recorded for an animation: some gigabytes."""
-WHAT_TO_DO = "if a node sends on what it has sent before, let it remember that; else choose smaller parameters"
+WHAT_TO_DO = "let a node remember what it has forwarded, so that it does so once; or choose smaller parameters"
 
 Timers = Mapping[tuple[int, Hashable], int]
 
@@ -57,7 +57,7 @@ def check_recorded(rows: int, now_ps: int) -> None:
         )
 
 
-def too_much(error: BaseException, protocol: Protocol, session: Session, now_ps: int) -> RunError:
+def out_of_memory_error(error: BaseException, protocol: Protocol, session: Session, now_ps: int) -> RunError:
     """Return the error of a run that has taken too much memory."""
     why = f"there is not enough memory ({error})" if isinstance(error, MemoryError) else str(error)
     network = getattr(session, "in_flight", str)()

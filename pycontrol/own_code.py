@@ -60,7 +60,7 @@ def own_code(name: str) -> Iterator[None]:
 
 def _caller() -> Any:
     """Return the acting node, or the study's own code if one of its lines is the caller, or None."""
-    if (actor := confined.who_acts()) is not None:
+    if (actor := confined.current_actor()) is not None:
         return actor
     code = _running.code
     if code is None or code.process != getpid():

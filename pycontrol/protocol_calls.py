@@ -38,7 +38,7 @@ def started(protocol: Protocol, context: Context) -> None:
 
 
 def finished(protocol: Protocol, now_ps: int) -> None:
-    """Let the protocol handle the end of the run, and say if its results are wrong."""
+    """Let the protocol handle the end of the run, and raise its error if its results are wrong."""
     _call_protocol(protocol, now_ps, "finish(...)", protocol.finish, now_ps)
     protocol.check_end()
 

@@ -15,12 +15,12 @@ from typing import Any
 from causeway.errors import RunError, UserError
 
 PACKAGE = Path(__file__).resolve().parent.parent
-OURS = (PACKAGE / "bridge", PACKAGE / "explore", PACKAGE / "network", PACKAGE / "pycontrol")
-NOT_OURS = PACKAGE / "pycontrol" / "protocols"
+CORE_FOLDERS = (PACKAGE / "bridge", PACKAGE / "explore", PACKAGE / "network", PACKAGE / "pycontrol")
+PROTOCOLS_FOLDER = PACKAGE / "pycontrol" / "protocols"
 LONGEST = 80
-"""Characters of a value in a message: it stays on one line."""
+"""The most characters of a value in a message, which is one line."""
 MOST_LINES = 12
-"""Frames of a traceback that are shown, the innermost ones: a recursion would show hundreds."""
+"""The number of innermost frames of a traceback that are shown. A recursion has hundreds."""
 
 
 class ProtocolError(RunError):
@@ -80,7 +80,7 @@ def seconds(time_ps: int) -> str:
 
 def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """Return the traceback without Causeway's own frames, the innermost call last."""
-    return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_core(frame.filename)]
 
 
 def _own_lines(error: BaseException) -> str:
@@ -96,8 +96,8 @@ def _own_lines(error: BaseException) -> str:
 
 
 @cache
-def _is_ours(filename: str) -> bool:
+def _is_core(filename: str) -> bool:
     path = Path(filename).resolve()
-    if path.is_relative_to(NOT_OURS):
+    if path.is_relative_to(PROTOCOLS_FOLDER):
         return False
-    return any(path.is_relative_to(folder) for folder in OURS)
+    return any(path.is_relative_to(folder) for folder in CORE_FOLDERS)

@@ -1,4 +1,4 @@
-"""Properties that leave their names to the attributes of subclasses."""
+"""Properties that attributes of subclasses and instances may hide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Reading(Generic[T]):
-    """A property that a class or a node may replace by an attribute of its own."""
+    """A property that a subclass or a node may hide with an attribute of the same name."""
 
     def __init__(self, read: Callable[[Any], T]) -> None:
         self.read = read

@@ -73,7 +73,7 @@ def wanted() -> Trace | None:
 
 
 def _digest(content: Any) -> str:
-    """Return a digest of a content that is equal in every process: it ignores addresses and the order of sets."""
+    """Return a digest of a content that does not depend on addresses or the order of sets, so on the process."""
     return hashlib.blake2b(_ADDRESS.sub("", _text_of(content)).encode(), digest_size=8).hexdigest()
 
 

@@ -1,7 +1,7 @@
 """Trace a protocol: write the windows that it gets and the steps of its nodes.
 
 Methods of the traced protocol are replaced, so that a run without a trace costs nothing. Steps of nodes with handlers
-are written as they happen, with the line of code; those of a protocol of columns, when it answers a window.
+are written as they happen, with the line of code. Steps of a protocol of columns are written when it answers a window.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Services:
         made_by = None if acting.host is None else acting.host.host
         if made_by is not None and type(made_by.acting) is int:
             node.id, node.runtime = made_by.acting, BeingMade(made_by.context)  # type: ignore[assignment]
-        else:  # no class attributes, which would slow down every access
+        else:  # set on the instance, since a class attribute would slow down every access
             node.id, node.runtime = -1, NOT_YET
         return node
 
@@ -125,7 +125,7 @@ class Services:
         if runtime.acting is not self and not isinstance(runtime, BeingMade):
             check_turn(self, "rng")
         drawn = vars(self)["rng"] = chance_of(runtime.context.seed, self.id, "rng")
-        return drawn  # from now on the attribute, without this method
+        return drawn  # the next access finds the attribute and does not call this method
 
     @Reading
     def host(self: Any) -> PerNode:
@@ -307,7 +307,7 @@ def check_turn(node: Services, service: str) -> None:
     runtime = node.runtime
     if isinstance(runtime, NotYet):
         getattr(runtime, service)
-    if acting.host is None or runtime.runs_job:  # the study's own code may set up, sample and fail any node
+    if acting.host is None or runtime.runs_job:  # a study's own code may use the services of any node
         return
     other = runtime.acting
     if isinstance(other, Services) and runtime.same_machine(other.id, node.id):

@@ -29,7 +29,7 @@ LAST = 64
 """The number of contents that are compared for each node: those that it sent or received last."""
 PLAIN = (type(None), bool, int, float, str, bytes)
 _wanted = ContextVar("watching_contents", default=False)
-"""It belongs to the thread, since runs in other threads begin and end at any time."""
+"""A variable of the thread, since runs in other threads begin and end at any time."""
 
 
 class ChangedContent(Misuse):
@@ -48,7 +48,7 @@ def watching_contents() -> Iterator[None]:
 
 def watch_if_wanted(protocol: PerNode) -> None:
     """Watch the contents of a protocol whose nodes have just been made, inside `watching_contents()`."""
-    if _wanted.get() and protocol.can_be_copied:  # asyncio programs send bytes, which do not change
+    if _wanted.get() and protocol.can_be_copied:  # not asyncio programs: they send bytes, which do not change
         protocol.contents = Contents(protocol)
 
 
@@ -88,14 +88,14 @@ class Contents:
         return packet
 
     def received(self, node: Node, content: Any) -> _Sent | None:
-        """Note that a node gets a content; return its sending, if it is known."""
+        """Note that a node gets a content; return the record of its sending, if there is one."""
         found = self.by_content.get(id(content))
         if found is not None and found not in self.touched[node.id]:
             self.touched[node.id].append(found)
         return found
 
     def look(self, node: Node, handler: Any, received: _Sent | None = None) -> None:
-        """Raise ChangedContent if a content that the node sent or received is not as it was sent."""
+        """Raise ChangedContent if a content that the node sent or received has changed since it was sent."""
         if not self.touched[node.id]:
             return
         packets = self.protocol.packets_on_their_way()
@@ -108,7 +108,7 @@ class Contents:
                 continue
             sender = self.protocol.nodes[sent.sender]
             if not on_its_way and (sender is node or not _attribute(sender, sent.content)):
-                continue  # no other node has it
+                continue  # no other node can see the content
             kept = _attribute(node, sent.content)
             raise ChangedContent(
                 f"{_where(handler)} changed the content that node {sent.sender} sent at {seconds(sent.sent_ps)} s"
@@ -121,7 +121,7 @@ class Contents:
 def _watched(kind: Any) -> type[Node]:
     """Return a subclass with watched handlers. It has no attributes of its own, so that nodes can change to it."""
     handlers = {
-        name: _looked_at(name, found)
+        name: _with_check(name, found)
         for name in HANDLERS
         if (found := getattr(kind, name)) is not vars(Node)[name] or (name == "on_packet" and handlers_of(kind))
     }
@@ -129,18 +129,18 @@ def _watched(kind: Any) -> type[Node]:
     return type(kind.__name__, (kind,), {**named, **handlers})
 
 
-def _looked_at(name: str, handler: Callable[..., None]) -> Callable[..., None]:
+def _with_check(name: str, handler: Callable[..., None]) -> Callable[..., None]:
     """Return the handler with a comparison of contents after it."""
 
     @wraps(handler)
-    def look_after(node: Any, *arguments: Any) -> None:
+    def check_after(node: Any, *arguments: Any) -> None:
         contents: Contents = node.runtime.contents
         received = contents.received(node, arguments[0]) if name in ("on_packet", "on_lost") else None
         handler(node, *arguments)
         acts = dispatched(node, arguments[0]) if handler is Node.on_packet else handler
         contents.look(node, acts, received)
 
-    return look_after
+    return check_after
 
 
 def _where(handler: Any) -> str:

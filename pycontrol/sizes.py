@@ -1,4 +1,4 @@
-"""The sizes of contents, for packets that are sent without one: `size_of`."""
+"""Sizes of contents, for packets that are sent without a size: `size_of`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from causeway.pycontrol.protocol_errors import Misuse, shown
 
 NUMBER_BYTES = 8
-"""The size of an int or a float, whatever its value: that of a 64-bit field."""
+"""The size of an int or a float, whatever its value: the size of a 64-bit field."""
 CONTAINER_BYTES = 1
 """The size that a container adds to those of its items."""
 CONTAINERS = (tuple, list, set, frozenset)

@@ -1,4 +1,4 @@
-"""Map dense ids (0, 1, 2, ...) to recycled slots, so that memory grows with the live ids, not with all that ever were.
+"""Map dense ids (0, 1, 2, ...) to recycled slots, so that memory grows with the number of live ids, not of all ids.
 
 `ring[id % len(ring)]` is the slot of a live id, or DEAD. Live ids lie in [base, next) of `at`; ids below are dead.
 A state whose arrays have a row for each slot (axis SLOT) has its map in the field `slots`; `reserve` grows both. The

@@ -1,4 +1,4 @@
-"""Keep the standard output and error of the command from a study that closes them: its own report still comes."""
+"""Restore the command's standard output and error after a study has closed them, so that it can still report."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class fill:
-    """The initial value of a field's items, also of those that are added as it grows. The default is 0."""
+    """The initial value of a field's items, including those that are added as it grows. The default is 0."""
 
     value: int
 
@@ -155,7 +155,7 @@ def size_of(s: Any, name: str) -> int:
 
 @cache
 def _measure(state: Any, name: str) -> tuple[attrgetter[Any], int, int]:
-    """Return how to read the length of an axis: an array with it, its dimension there, and the places in addition."""
+    """Return an array that has the axis, the dimension that is the axis, and its number of additional places."""
     return next(_measures(state, name, ""))
 
 

@@ -42,9 +42,9 @@ class Pauses:
     until_ps: int = FAR_PS
     """The run pauses after all events up to this instant."""
     each_window: bool = True
-    """True: it also pauses after each window."""
+    """True if the run also pauses after each window."""
     now_ps: int = 0
-    """Everything up to here has happened, and nothing later."""
+    """The time up to which all events have been handled."""
     ended: bool = False
     """True if no event is left."""
     calls: deque[tuple[int, Handler]] = field(default_factory=deque)
@@ -56,7 +56,7 @@ class Pauses:
         done = 0
         while True:
             if self.calls and window.reply:
-                at_ps = max(self.now_ps, window.end_ps - self.reaction_ps)  # its effect is not before the window's end
+                at_ps = max(self.now_ps, window.end_ps - self.reaction_ps)  # takes effect at the window's end or later
                 if at_ps <= self.until_ps:
                     done = self._up_to(at_ps, window, done, protocol, parts)
                     parts += self._called(at_ps, protocol)

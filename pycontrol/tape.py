@@ -26,7 +26,7 @@ class Here(NamedTuple):
     now_ps: int | np.int64
 
 
-TOLD, ACT = Axis("reported"), Axis("act")
+REPORTED, ACT = Axis("reported"), Axis("act")
 
 
 class Events(NamedTuple):
@@ -45,12 +45,12 @@ def events_of(window: Window) -> Events:
 
 
 class Tape(NamedTuple):
-    """Rows that kernels wrote: observations (axis TOLD) and actions (axis ACT)."""
+    """Rows that kernels wrote: observations (axis REPORTED) and actions (axis ACT)."""
 
-    op: Annotated[U8, TOLD]
-    reported_ps: Annotated[I64, TOLD]
-    reported_node: Annotated[I32, TOLD]
-    message: Annotated[I64, TOLD]
+    op: Annotated[U8, REPORTED]
+    reported_ps: Annotated[I64, REPORTED]
+    reported_node: Annotated[I32, REPORTED]
+    message: Annotated[I64, REPORTED]
     kind: Annotated[U8, ACT]
     time_ps: Annotated[I64, ACT]
     node: Annotated[I32, ACT]

@@ -24,11 +24,11 @@ from causeway.errors import UserError
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """The environment variable for the limit of one handler in seconds of wall time; 0: no limit."""
 LIMIT_S = 300.0
-"""The default limit. It is generous, so that only a handler that hangs reaches it. Compiling kernels does not count."""
+"""The default limit, so generous that only a handler that hangs reaches it. Time spent on compiling does not count."""
 CHECK_S = 10.0
 """The limit for a handler or a condition in a model, which takes microseconds."""
-LOOKS, LOOK_S = 8, 1.0
-"""The timer checks this many times within the limit, and at least once a second, since memory can fill up quickly."""
+CHECKS, LONGEST_CHECK_S = 8, 1.0
+"""The number of checks within the limit, and the longest time between two checks, since memory can fill up quickly."""
 HANDLERS_MEMORY = 0.25
 """The share of the memory free at a handler's start that it may take before it returns."""
 
@@ -84,8 +84,8 @@ def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None
         return
     before = signal.signal(signal.SIGALRM, _Watch(limit, Allowance() if whole_run else None))
     signal.siginterrupt(signal.SIGALRM, False)  # system calls of libraries are restarted and do not fail
-    look_s = min(LOOK_S, limit / LOOKS)
-    signal.setitimer(signal.ITIMER_REAL, look_s, look_s)
+    check_s = min(LONGEST_CHECK_S, limit / CHECKS)
+    signal.setitimer(signal.ITIMER_REAL, check_s, check_s)
     try:
         yield
     finally:
@@ -121,7 +121,7 @@ class _Watch:
             self._handler = Allowance(HANDLERS_MEMORY) if of_node else None
         elif self._handler is not None and (why := self._handler.refusal()):
             raise TookTooLong(f"has not returned for {now - self._since:.0f} s, and {why}")
-        elif now - self._since >= self._limit * (1 - 1 / LOOKS):
+        elif now - self._since >= self._limit * (1 - 1 / CHECKS):
             raise TookTooLong(
                 f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"
             )

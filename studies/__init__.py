@@ -1,1 +1,1 @@
-"""Studies: one package a paper, the base class (study.py), one run (runner.py) and many (campaign.py)."""
+"""Studies: one package for each paper, the base class (study.py), one run (runner.py) and many (campaign.py)."""

@@ -28,7 +28,7 @@ from causeway.studies.external_project import Planned
 from causeway.studies.registry import Resolved
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.toolchain.installation import cache_dir
-from causeway.toolchain.user_file import in_users_words
+from causeway.toolchain.user_file import describe_user_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,7 +136,7 @@ def _run_one(
         tally.running = 1
         watch(tally)
         try:
-            describe(job.study)  # cached now, since the study's code and files may change during the run
+            describe(job.study)  # computed and cached before the run, as the study's files may change during it
             result = second_run.checked(job, run_job(job, **kwargs))
         except MemoryError:
             tally.failed[job.run_id] = "this machine has too little memory for the run; choose smaller parameters"
@@ -223,13 +223,13 @@ class _Task:
 
 
 def error_message(error: Exception) -> str:
-    """Return the error message of a failed run; an unexpected exception's contains the traceback."""
+    """Return the error message of a failed run. The message of an unexpected exception contains the traceback."""
     if isinstance(error, RunError | UserError):
         return str(error)
     if isinstance(error, OSError) and error.errno in FULL:
         where = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{where}; make room for the results and for the cache folder, {cache_dir()}"
-    return in_users_words(error) or "".join(traceback.format_exception(error)).rstrip()
+    return describe_user_error(error) or "".join(traceback.format_exception(error)).rstrip()
 
 
 def _watch_folder(
@@ -239,7 +239,7 @@ def _watch_folder(
     ours = {job.run_id for job in jobs}
     tracker = session.sparkContext.statusTracker()
     while not finished.wait(0.5):
-        tally.done = len(ours & store.finished_runs(out))  # one look at the folder, however many runs are left
+        tally.done = len(ours & store.finished_runs(out))  # reads the folder once, however many runs are left
         tally.running = sum(
             info.numActiveTasks
             for stage in tracker.getActiveStageIds()

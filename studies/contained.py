@@ -1,4 +1,4 @@
-"""Protect the process from a study's own code: sys.exit, os.chdir, os.close(1) fail the run, not the command."""
+"""Contain a study's own code: sys.exit, os.chdir and os.close(1) make the run fail, and not the command."""
 
 from __future__ import annotations
 

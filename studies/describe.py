@@ -12,7 +12,7 @@ from causeway.studies.study import Study
 
 
 def describe(study: Study) -> Description:
-    """Return everything that reports and commands need to know of a study. It is computed once for each class."""
+    """Return the description of a study for reports and commands. It is computed once for each class."""
     return _describe(type(study))
 
 

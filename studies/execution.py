@@ -1,4 +1,4 @@
-"""Execute planned runs into a result folder: here, in processes or on Spark. The command and `run` share it."""
+"""Execute planned runs into a result folder: in this process, in several, or on Spark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def execute(
     jobs: list[Job], out: Path, watch: campaign.Watch, *, spark: str | None = None, processes: int = 1,
     report: Callable[[Progress], None] | None = None, each: Callable[[RunResult], None] | None = None,
 ) -> campaign.Tally:  # fmt: skip
-    """Execute the runs that are not in the result folder yet, and return what became of them.
+    """Execute the runs that are not in the result folder yet, and return their outcomes.
 
     Args:
         jobs: The runs.

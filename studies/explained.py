@@ -1,4 +1,4 @@
-"""Explain a run: look at it with a witness, and put the causes of its first violations into words and diagrams."""
+"""Explain a run: repeat it with a witness, and describe the causes of its first violations by text and diagrams."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def drawn(one: Chain, title: str) -> spacetime.Story:
     """Return a chain in the form for diagrams."""
     about = frozenset({one.violation.message, one.violation.before} - {-1})
     return spacetime.Story(
-        one.events, one.names, title, one.title, in_words(one), about, one.wanted, one.violation.node, timed=True
+        one.events, one.names, title, one.title, describe_chain(one), about, one.wanted, one.violation.node, timed=True
     )
 
 
-def in_words(one: Chain) -> Sequence[str]:
+def describe_chain(one: Chain) -> Sequence[str]:
     """Describe each event of a chain in one line."""
     lines = []
     for event in one.events:
@@ -83,6 +83,6 @@ def unnamed_in_words(one: Chain) -> str:
     kinds = ", ".join(f"{count} {name}" for name, count in one.unnamed.most_common())
     example = one.unnamed_example if len(one.unnamed_example) <= 60 else one.unnamed_example[:57] + "..."
     return (
-        f"left out: packets whose contents name no message ({kinds}; the first is {example}); if messages are in them, "
-        "say which: override PerNode.about(content), which returns (messages, nodes)"
+        f"left out: packets whose contents name no message ({kinds}; the first is {example}); if they contain "
+        "messages, override PerNode.about(content), which returns (messages, nodes)"
     )

@@ -40,7 +40,7 @@ class ExternalProject:
         ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
         return InetNetwork(
             own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
-            workload=replace(own.workload), faults=own.faults,  # the broadcasts of the study's nodes, not of all hosts
+            workload=replace(own.workload), faults=own.faults,  # the number of nodes that broadcast stays the study's
         )  # fmt: skip
 
     @property
@@ -52,7 +52,7 @@ class ExternalProject:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the configuration, with the parameters and the seed that it gives the study."""
+    """A run of the configuration, with the parameters and the seed that result for the study."""
 
     external: ExternalProject
     settings: dict[str, Any]
@@ -85,7 +85,7 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
     for run, set_ in zip(runs, settings, strict=True):
         external = ExternalProject(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code)
         planned.append(Planned(external, set_, run.seed if len(runs) > 1 else None))
-    _must_differ(planned, ini, config)
+    _check_distinct(planned, ini, config)
     return planned
 
 
@@ -105,7 +105,7 @@ def _code(own: Network, ini: Path) -> str:
     return project_code(ini, ned_path, libs)
 
 
-def _must_differ(planned: Sequence[Planned], ini: str, config: str) -> None:
+def _check_distinct(planned: Sequence[Planned], ini: str, config: str) -> None:
     seen: dict[str, int] = {}
     for plan in planned:
         key = repr((sorted(plan.external.variables.items()), plan.seed))

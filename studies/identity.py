@@ -1,4 +1,4 @@
-"""Compute the digests of the code that determines a run's results: the study's, Causeway's, and a user's project's.
+"""Compute the digests of the code that determines a run's results: of the study, of Causeway, and of a user's project.
 
 Each is a digest of contents, so it does not depend on the folder that contains the files. `Identity.code` is a digest
 of all three. It is part of a run's id, so after a change of code the same command makes new runs.
@@ -56,7 +56,7 @@ class StudyCode:
             if self.path is not None and is_users_own(one) and not one.startswith(str(cache_dir().resolve())):
                 name = os.path.relpath(one, self.path.parent)
                 raise UserError(
-                    f"study {study} reads {name} without naming it, so a change of that file would not lead to new "
+                    f"study {study} reads {name} without declaring it, so a change of that file would not lead to new "
                     f"runs; write files = ({name!r},) into the study, beside its name"
                 )
 
@@ -132,7 +132,7 @@ def _core(engine: str) -> Iterator[Path]:
 def _adapters(engine: str) -> list[Adapter]:
     try:
         return engines.get(engine).adapters()
-    except UserError:  # not in the registry: a recording, or the engine of a test
+    except UserError:  # engines outside of the registry: replay, or the engine of a test
         return []
 
 

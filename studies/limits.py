@@ -1,7 +1,7 @@
 """Check the numbers of a run before they become picoseconds and 32-bit integers.
 
-The parameters of a study have tighter bounds of their own, which make sense for that study. The bounds here hold for
-every study, also for numbers that it computes from its parameters.
+The parameters of a study have tighter bounds of their own. The bounds here hold for every study, including numbers that
+it computes from its parameters.
 """
 
 from __future__ import annotations

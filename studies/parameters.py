@@ -65,6 +65,6 @@ def _first_problem(study: Study, error: ValidationError) -> str:
 
 
 def point_of(study: Study, params: Params, more: Mapping[str, str] | None = None) -> str:
-    """Return a short stable name of one combination of parameters, and of `more` settings if there are any."""
+    """Return a short stable name of a combination of parameters and `more` settings."""
     text = json.dumps([study.name, params.model_dump(mode="json"), *([more] if more else [])], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

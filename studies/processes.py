@@ -2,8 +2,8 @@
 
 This process distributes runs and commits their results, many runs at once; the workers (worker.py) only simulate, and
 live for the whole campaign. Each worker is a pool of one process: if it dies, its run is known, and is tried once more.
-A run's lock is held from before it starts until it is committed, so that other commands on the same folder leave it
-alone. A worker and its simulator die with this process, even if this process is killed.
+A run's lock is held from before its start until it is committed, so that other commands on the same folder skip it. A
+worker and its simulator end with this process, even if this process is killed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from causeway.studies.campaign import Tally, Watch, error_message
 from causeway.studies.describe import describe_in
 from causeway.studies.runner import Job
 
-LAND_AFTER_S = 1.0
+COMMIT_AFTER_S = 1.0
 """Results are committed at most this long after the first of them arrived, so that a kill loses little."""
-LAND_RUNS = 500
-"""They are committed earlier when there are this many, or"""
-_LAND_BYTES = 64 << 20
-"""when they need this much memory."""
-_PATIENCE_S = 5.0
-"""The time that a dead worker may take to be reaped, before its exit status is called unknown."""
+COMMIT_RUNS = 500
+"""Results are committed earlier when this number of runs waits."""
+_COMMIT_BYTES = 64 << 20
+"""Results are committed earlier when they take this much memory."""
+_REAP_S = 5.0
+"""The longest wait for the exit status of a dead worker, after which the status counts as unknown."""
 _TRIES = 2
 """A run whose process dies is tried again, because the machine may have been short of memory for a moment."""
 
@@ -86,27 +86,27 @@ class _Campaign:
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
-        """Run all jobs; whatever happens, commit finished runs and end the workers."""
+        """Run all jobs. Also after an error, commit the finished runs and end the workers."""
         health.sweep(self.out)
         try:
-            self._give_out(count)
+            self._dispatch_all(count)
             while self.running or self.todo or self.busy:
                 self._step(count)
         finally:
-            self._land()
+            self._commit()
             self._stop()
         compact.compact_if_many(self.out)
         self._report()
         return self.tally
 
-    def _give_out(self, count: int) -> None:
+    def _dispatch_all(self, count: int) -> None:
         """Give every free worker a run. A process starts only for a run that is not done yet."""
         while len(self.running) < count and (found := self._next()) is not None:
             job, lock = found
             if job.study.name not in self.described:
                 describe_in(self.out, job.study)
                 self.described.add(job.study.name)
-            self._give(job, lock, 1)
+            self._dispatch(job, lock, 1)
 
     def _next(self) -> tuple[Job, int] | None:
         """Take the lock of the next job that is neither done nor locked by another command; return both."""
@@ -122,14 +122,14 @@ class _Campaign:
                 return job, lock
         return None
 
-    def _give(self, job: Job, lock: int, tries: int) -> None:
+    def _dispatch(self, job: Job, lock: int, tries: int) -> None:
         at = self.idle.pop() if self.idle else _Worker(_pool())
         before = set(multiprocessing.active_children())
         try:
             with _interrupts_wait():
                 future = at.pool.submit(worker.simulate, job, str(self.out))
         except BrokenProcessPool:  # it died while it was idle
-            self._give(job, lock, tries)
+            self._dispatch(job, lock, tries)
             return
         at.process = at.process or next(iter(set(multiprocessing.active_children()) - before), None)
         self.running[future] = _Dispatched(job, at, lock, tries)
@@ -139,27 +139,27 @@ class _Campaign:
         if not self.running and self.busy and not self.todo:  # only runs of another command are left
             time.sleep(0.2)
             self.todo, self.busy = self.busy, deque()
-        left = LAND_AFTER_S - (time.monotonic() - self.waiting.since) if self.waiting.runs else LAND_AFTER_S
+        left = COMMIT_AFTER_S - (time.monotonic() - self.waiting.since) if self.waiting.runs else COMMIT_AFTER_S
         for future in wait(self.running, max(0.0, left), FIRST_COMPLETED).done:
-            self._hear(future)
-        self._give_out(count)
+            self._collect(future)
+        self._dispatch_all(count)
         if self._is_due():
-            self._land()
+            self._commit()
         self._report()
 
     def _is_due(self) -> bool:
         waiting = self.waiting
-        late = bool(waiting.runs) and time.monotonic() - waiting.since >= LAND_AFTER_S
-        return late or len(waiting.runs) >= LAND_RUNS or waiting.bytes > _LAND_BYTES
+        late = bool(waiting.runs) and time.monotonic() - waiting.since >= COMMIT_AFTER_S
+        return late or len(waiting.runs) >= COMMIT_RUNS or waiting.bytes > _COMMIT_BYTES
 
-    def _hear(self, future: Future[worker.Done]) -> None:
+    def _collect(self, future: Future[worker.Done]) -> None:
         """Collect a finished run, or try it again if its worker died."""
         given = self.running.pop(future)
         job, error = given.job, future.exception()
         if not isinstance(error, BrokenProcessPool):
             self.idle.append(given.worker)
         elif given.tries < _TRIES and not store.has_run(self.out, job.run_id):
-            self._give(job, given.lock, given.tries + 1)
+            self._dispatch(job, given.lock, given.tries + 1)
             return
         problem, found, tables = _answer(future, given.worker)
         if problem and not store.has_run(self.out, job.run_id):
@@ -169,7 +169,7 @@ class _Campaign:
         self.tally.done += 1
         if found:
             self.tally.found[job.run_id] = found
-        if tables is None:  # it was large, and the worker has committed it
+        if tables is None:  # the worker has committed the run itself, because it was large
             _release(given.lock, self._lock_path(job))
             return
         if not self.waiting.runs:
@@ -178,7 +178,7 @@ class _Campaign:
         self.waiting.locks.append((given.lock, self._lock_path(job)))
         self.waiting.bytes += sum(table.nbytes for table in tables.values())
 
-    def _land(self) -> None:
+    def _commit(self) -> None:
         waiting, self.waiting = self.waiting, _Waiting()
         try:
             store.land_runs(self.out, waiting.runs)
@@ -207,7 +207,7 @@ class _Campaign:
 
 def _release(lock: int, path: Path) -> None:
     with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)  # before the lock is released, so that the file is not another command's
+        path.unlink(missing_ok=True)  # before the lock is released: afterwards it may be the lock of another command
     os.close(lock)
 
 
@@ -222,7 +222,7 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 def _pool() -> ProcessPoolExecutor:
-    """Return a pool of one new process. A fork of this process would copy its threads and open connections."""
+    """Return a pool of one new process. It is not forked, since a fork would copy threads and open connections."""
     spawn = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(1, spawn, initializer=worker.start, initargs=(os.getpid(),))
 
@@ -236,7 +236,7 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
         return (error_message(error) if isinstance(error, Exception) else repr(error)), {}, None
     how = "exit status unknown"
     if at.process is not None:
-        at.process.join(_PATIENCE_S)
+        at.process.join(_REAP_S)
         status = at.process.exitcode
         if status is not None:
             how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
@@ -244,7 +244,7 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
 
 
 def processes_for(jobs: Sequence[Job], wished: int | None) -> int:
-    """Return the number of processes for a campaign: the user's, or that of cores, but at most one per run."""
+    """Return the number of processes for a campaign: `wished`, or the number of cores, but at most one for each run."""
     if wished is not None and wished < 1:
         raise UserError(f"--jobs {wished}: at least one process is needed")
     return min(len(jobs), wished or len(os.sched_getaffinity(0)))

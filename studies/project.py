@@ -1,4 +1,4 @@
-"""Compute the digest of a user's OMNeT++ project: its ini file and every file that the ini file leads to.
+"""Compute the digest of a user's OMNeT++ project: its ini file and every file that it names, directly or indirectly.
 
 OMNeT++ reads more than the ini file. The digest covers, transitively: files that an ini file includes; files that an
 ini, NED or XML file names in quotation marks (`xmldoc("config.xml")`) and that exist relative to that file or to the
@@ -21,7 +21,7 @@ QUOTED = re.compile(r'"([^"\n]+)"')
 PATHS = re.compile(r"^\s*(ned-path|load-libs)\s*=\s*(.+?)\s*$", re.MULTILINE)
 VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+")
 _READ_BYTES = 16 << 20
-"""Larger files are not searched for names of others: they are data."""
+"""Larger files are not searched for names of files, since they contain data."""
 _HASH_BYTES = 256 << 20
 """Larger files are identified by size and time of change, because hashing them would delay every command."""
 _SKIPPED = frozenset({"results", "out", "node_modules", "__pycache__"})
@@ -74,7 +74,7 @@ def _named(first: Path, base: Path | None = None) -> Iterator[Path]:
 
 
 def _existing(folder: Path, name: str) -> list[Path]:
-    """Return the existing files in a folder that a name, which may contain variables, can mean."""
+    """Return the existing files in a folder that match a name, which may contain variables."""
     name = name.strip().strip('"')
     pattern = VARIABLE.sub("*", name)
     try:

@@ -1,7 +1,7 @@
 """A run without a study: a protocol, a network and a workload, made into a study that the runner can execute.
 
-`protocol_study` makes the study. Its parameters are those that a sweep varies; `setup`, a digest, stands for all the
-rest, so that two runs with different networks, say, never pass for one.
+`protocol_study` makes the study. Its parameters are those that a sweep varies. A digest of everything else, `setup`,
+distinguishes runs that differ, say, in their networks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RunParts:
     """The protocol, network and workload that a user passes in place of a study."""
 
     protocol: Callable[..., Any]
-    """A class of nodes, a function id -> node, or what makes a protocol: a class, or a function without arguments."""
+    """A class of nodes, a function id -> node, or a class or function without arguments that makes a protocol."""
     network: Network | MakeNetwork
     broadcasts: Workload | Script | None = None
     until_ps: int = 0
@@ -40,7 +40,7 @@ class RunParts:
     observers: MakeObservers | None = None
 
     def check(self) -> None:
-        """Raise UserError, in one line with the remedy, for what cannot be run."""
+        """Raise UserError, in one line with the remedy, if one of the parts cannot be used."""
         if not callable(self.protocol) or isinstance(self.protocol, Node | Protocol):
             name, hint = type(self.protocol).__name__, ""
             if isinstance(self.protocol, Node):
@@ -145,10 +145,10 @@ class ProtocolStudy(Study):
 
 
 def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyObject:
-    """Return a study that runs what the user gives, with the parameters that shall vary.
+    """Return a study that runs the user's parts, with the parameters that shall vary.
 
     Raises:
-        UserError: Something that is given cannot be run, or nothing takes one of the parameters.
+        UserError: One of the parts cannot be used, or none of them has a parameter of one of these names.
     """
     parts.check()
     for name in parameters:
@@ -179,7 +179,7 @@ def _study(parts: RunParts, parameters: Iterable[str], setup: str) -> Study:
 
 
 def plain(name: str, value: Any) -> Any:
-    """Return a value of a parameter as tables store it.
+    """Return a value of a parameter in the form of result tables.
 
     Raises:
         UserError: It is neither a number nor a text, nor a list of such.
@@ -223,7 +223,7 @@ def _signature(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 
 def _nodes_of(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return what PerNode calls for each node: the class or function itself, or with arguments by keyword."""
+    """Return the function that PerNode calls for each node: the class or function, with `arguments` by keyword."""
     if not arguments:
         return make
     if isinstance(make, type):

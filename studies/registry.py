@@ -20,7 +20,7 @@ from causeway.errors import UserError, unknown
 from causeway.studies.identity import StudyCode, data_of, of_file, of_shipped
 from causeway.studies.study import Study
 from causeway.toolchain.opened_files import opened_below
-from causeway.toolchain.user_file import enter_home_of, is_users_own, module_from
+from causeway.toolchain.user_file import enter_folder_of, is_users_own, module_from
 
 STUDIES = {
     "hash": "causeway.studies.hash.study:HashStudy",
@@ -55,7 +55,7 @@ def resolve(name: str) -> Resolved:
         UserError: The name is unknown, the file does not exist or does not define exactly one valid study.
     """
     if name.endswith(".py"):
-        return _from_file(Path(name))
+        return _load_file(Path(name))
     if name not in STUDIES:
         raise unknown("study", name, STUDIES)
     module_name, _, class_ = STUDIES[name].partition(":")
@@ -65,7 +65,7 @@ def resolve(name: str) -> Resolved:
 
 @dataclass
 class _Executed:
-    """A study's file as it was when it was executed."""
+    """The state of a study's file when it was executed."""
 
     study: type[Study]
     code: StudyCode
@@ -73,24 +73,24 @@ class _Executed:
     """The files below its folder that it read while it was executed."""
     state: State
     """Size, times and inode of all files of the study, to notice a change without reading them."""
-    looked_ns: int
+    inspected_ns: int
     """The time at which `state` was read."""
 
 
 _EXECUTED: dict[Path, _Executed] = {}
 State = tuple[tuple[Any, ...], ...]
-_SURE_NS = 2_000_000_000
-"""Clocks of file systems are coarse: of two changes within one tick the second does not show. A file that was last
-changed longer than this before it was looked at has no such hidden change."""
+_CERTAIN_NS = 2_000_000_000
+"""Clocks of file systems are coarse: the second of two changes within one tick cannot be seen. A file that was last
+changed more than this time before its inspection has no such hidden change."""
 
 
-def _from_file(path: Path) -> Resolved:
-    """Return the study that a file defines; execute the file unless this process has executed it as it is now."""
+def _load_file(path: Path) -> Resolved:
+    """Return the study that a file defines; execute the file if it has changed since this process last did so."""
     path = _existing_file(path).resolve()
     known = _EXECUTED.get(path)
     if known is None or not _is_as_before(known):
-        known = _EXECUTED[path] = _look_again(path, known)
-    enter_home_of(known.study)
+        known = _EXECUTED[path] = _execute_if_changed(path, known)
+    enter_folder_of(known.study)
     return Resolved(known.study(), known.code)
 
 
@@ -102,22 +102,22 @@ def _existing_file(path: Path) -> Path:
 
 
 def _is_as_before(known: _Executed) -> bool:
-    """Return whether no file can have changed; False where a time of change is too recent to be sure."""
+    """Return whether certainly no file has changed. If a time of change is too recent, that is not certain."""
     state = _state(known.code.files)
-    return state == known.state and all(known.looked_ns - changed > _SURE_NS for _, _, _, changed, _ in state)
+    return state == known.state and all(known.inspected_ns - changed > _CERTAIN_NS for _, _, _, changed, _ in state)
 
 
-def _look_again(path: Path, known: _Executed | None) -> _Executed:
-    """Execute a file, unless the contents of all files of the study are as before."""
-    looked_ns = time.time_ns()
+def _execute_if_changed(path: Path, known: _Executed | None) -> _Executed:
+    """Execute a file, unless the contents of all files of the study are unchanged."""
+    inspected_ns = time.time_ns()
     if known is not None and all(one.is_file() for one in known.code.files):
         code = of_file(path, (*known.read, *data_of(path, known.study.files)))
         if code == known.code:
             code.read.update(known.code.read)
-            return _Executed(known.study, code, known.read, _state(code.files), looked_ns)
+            return _Executed(known.study, code, known.read, _state(code.files), inspected_ns)
     study, read = _executed(path)
     code = of_file(path, (*read, *data_of(path, study.files)))
-    return _Executed(study, code, frozenset(read), _state(code.files), looked_ns)
+    return _Executed(study, code, frozenset(read), _state(code.files), inspected_ns)
 
 
 def _state(files: Iterable[Path]) -> State:
@@ -140,11 +140,11 @@ def _state(files: Iterable[Path]) -> State:
 
 
 def _executed(path: Path) -> tuple[type[Study], set[Path]]:
-    """Execute a file; return its study, and the files of its folder that it read meanwhile."""
+    """Execute a file; return its study, and the files of its folder that it read in doing so."""
     with opened_below(path.parent) as opened:
         module = module_from(path, "causeway_study")
     own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
-    found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # one of them may have two names
+    found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # each once, even if it has two names
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of causeway.Study")
     _check(path, found[0])

@@ -81,19 +81,19 @@ def run(
             study: its class, an instance, the path of its file, or the name of one that comes with Causeway.
         network: The network, or a function that returns one; a study has its own.
         broadcasts: The workload, such as `poisson(50)`; None: that of the network, which has none by default.
-        until: The time at which the run ends (`seconds(10)`); None: when nothing is left to happen.
+        until: The time at which the run ends (`seconds(10)`); None: when no event is left.
         seed: The seed of all random numbers.
         engine: "inline", "omnet" or "ns3"; None: the first one that builds the network and is installed.
         reaction: The time that a node takes to react to an event, 1 ms by default.
         observers: Returns the observers of a run for the number of nodes; by default the causality checker.
         params: Parameters: of a study, or arguments of the class of nodes and of the function `network`.
-        out: The result folder that keeps the run. A run that it holds already, of the same code, is not made again.
+        out: The result folder for the run. If it contains the run already, by the same code, the run is not repeated.
         record: The file to record the run's frames in, for `causeway replay`.
         pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
-            applies, also not to a simulator.
+            applies, not even to a simulator.
 
     Raises:
-        UserError: No such run is possible; the message says why and what to do.
+        UserError: No such run is possible; the message contains the reason and a remedy.
         RunError: The run failed.
     """
     request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
@@ -115,7 +115,7 @@ def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
     tally = execute([job], out, lambda tally: None, report=endless(job), each=results.append)
     if tally.failed:
         raise RunError(tally.failed[job.run_id])
-    if not results and job.record_to:  # the folder had it, without a recording in this file
+    if not results and job.record_to:  # the folder contained the run already, so that it was not recorded
         return _in_memory(job)
     return of_result(results[0], out) if results else from_folder(out, job)
 

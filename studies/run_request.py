@@ -1,4 +1,4 @@
-"""Turn what the user gives `causeway.run` and `causeway.sweep` into jobs: a study, or a protocol and a network."""
+"""Make jobs of the arguments of `causeway.run` and `causeway.sweep`: a study, or a protocol and a network."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RunRequest:
             points: The parameters of each point.
             seeds: The seeds.
             engine: The engine; None: the first one that builds the network and is installed.
-            names: The parameters' names, where points may leave some out.
+            names: The names of all parameters, if points may leave some out.
         """
         chosen = _seeds(seeds)
         points = [{name: plain(name, value) for name, value in point.items()} for point in points]
@@ -106,7 +106,7 @@ def _seeds(seeds: Any) -> list[int]:
 
 
 def endless(job: Job) -> Callable[[Progress], None] | None:
-    """Return what ends a run without an end after a day of simulated time; None for a run with an end."""
+    """Return a check that ends a run after a day of simulated time; None for a run that has an end of its own."""
     study = job.study
     if not isinstance(study, ProtocolStudy) or study.parts.until_ps:
         return None

@@ -1,4 +1,4 @@
-"""`Run`, the results of one run: numbers, tables, the nodes' final state, and what went wrong."""
+"""`Run`, the results of one run: numbers, tables, the nodes' final state, and explanations of violations."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from causeway.analysis.reduce.quantity import number, quantity
 from causeway.errors import unknown
 from causeway.explore import spacetime
 from causeway.pycontrol.node import Node, PerNode
-from causeway.studies.explained import drawn, in_words, look, unnamed_in_words
+from causeway.studies.explained import describe_chain, drawn, look, unnamed_in_words
 from causeway.studies.runner import Job, RunResult
 
 N = TypeVar("N", bound=Node, covariant=True)
 FRAMES = ("runs", "parameters", "scalars", "samples", "nodes")
 """The tables that `Run.frame` returns."""
 EXPLAINED = ("violations", "missing", "duplicates")
-"""Scalars that `Run.explain` finds the causes of."""
+"""Scalars that count violations, which `Run.explain` explains."""
 SHOWN = 8
-"""The number of scalars that are printed where a study names no headlines."""
+"""The number of scalars that are printed for a study without headlines."""
 FIRST = tuple(
     Headline(name, name) for name in ("messages", "deliveries", "missing", "violations", "duplicates", "packets")
 )
@@ -46,7 +46,7 @@ class Run(Generic[N]):
     scalars: Mapping[str, float]
     """The numbers of the whole run, such as `violations`, `deliveries` and `packets`."""
     digest: str
-    """A digest of everything that the nodes did: equal digests, equal runs."""
+    """A digest of everything that the nodes did. Runs with equal digests are equal."""
     engine: str
     engine_version: str
     seed: int
@@ -57,7 +57,7 @@ class Run(Generic[N]):
     run_id: str
     """The name under which a result folder keeps the run."""
     nodes: Sequence[N] = field(compare=False)
-    """The nodes as the run left them; empty if it was read from a folder, or was in another process."""
+    """The nodes at the end of the run; empty if the run was read from a folder, or was in another process."""
     out: Path | None = field(compare=False)
     """The result folder that holds the run, if any."""
     _job: Job = field(compare=False)
@@ -86,18 +86,18 @@ class Run(Generic[N]):
         return {name: self._tables[name].to_pandas() if name in self._tables else pd.DataFrame() for name in names}
 
     def explain(self, diagram: str | Path | None = None) -> str:
-        """Explain the first violation, in words: the events that led to it.
+        """Return a description of the events that led to the first violation.
 
-        The run is repeated, with a witness that looks at it.
+        The run is repeated with a witness (`causeway.explore.witness`).
 
         Args:
             diagram: The HTML file to write a space-time diagram of these events to.
         """
         evidence = look(self._job.but(record_to="", options={}), None, 1)
         if not evidence.chains:
-            return "nothing is wrong with it"
+            return "the run has no violation"
         one = evidence.chains[0]
-        lines = [one.title, *(f"  {line}" for line in in_words(one))]
+        lines = [one.title, *(f"  {line}" for line in describe_chain(one))]
         lines += [f"  and {one.left_out} more events"] if one.left_out else []
         lines += [f"  {unnamed_in_words(one)}"] if one.unnamed else []
         if diagram is not None:
@@ -120,7 +120,7 @@ class Run(Generic[N]):
 
     @property
     def headlines(self) -> dict[str, float]:
-        """The few numbers that say how the run went, with their units."""
+        """The few numbers that summarize the run, with their units."""
         study = self._job.study
         known = {"scalars": self.scalars, "parameters": self._job.parameters}
         chosen = [one for one in study.headlines or FIRST if quantity(one.scalar, known) is not None]
@@ -154,7 +154,7 @@ def of_result(result: RunResult, out: Path | None) -> Run[Node]:
 
 
 def from_folder(out: Path, job: Job) -> Run[Node]:
-    """Return a run that a result folder holds."""
+    """Return a run from a result folder."""
     (row,) = store.read_table_of(out, "runs", job.run_id).to_pylist()
     scalars = store.read_table_of(out, "scalars", job.run_id).to_pylist()
     own = {one["name"]: one["value"] for one in scalars if one["module"] == "run"}

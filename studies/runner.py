@@ -34,10 +34,10 @@ from causeway.studies.project import project_code
 from causeway.studies.registry import Resolved
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
-from causeway.toolchain.user_file import enter_home_of
+from causeway.toolchain.user_file import enter_folder_of
 
 PLACES_EVERY_PS = "places_every_ps"
-"""Option of a job: the interval at which the positions of all nodes are recorded, for the report's animation."""
+"""The option of a job with the interval at which the positions of all nodes are recorded, for the animation."""
 
 
 class Job:
@@ -69,11 +69,11 @@ class Job:
         self.point = point_of(self.study, self.params, external.reported if external else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
         self._planned: Identity | None = None
-        """The code in the process that planned the run; None if that is this process."""
+        """The identity of the code in the process that planned the run; None if that is this process."""
 
     @cached_property
     def identity(self) -> Identity:
-        """Digests of all code that determines the run's results, as it is on this machine."""
+        """The digests of all code that determines the run's results, computed on this machine."""
         project = ""
         if self.external is not None:
             project = self.external.code
@@ -82,7 +82,7 @@ class Job:
         return Identity(self.study_code.digest, causeway_code(self.study_code.own, self.engine), project)
 
     def _own_project(self) -> str:
-        """Return the digest of the OMNeT++ project that the study itself names; "" if it names none."""
+        """Return the digest of the OMNeT++ project that the study's own network names; "" if it names none."""
         options = self.study.options(self.params, self.engine)
         network = self.study.network(self.params, self.seed)
         if "ini" in options:
@@ -127,7 +127,7 @@ class Job:
         """Return the network of the run: the study's, or that of the user's INET project.
 
         Raises:
-            UserError: Positions shall be recorded, and the network has none.
+            UserError: Positions are to be recorded, and the network has none.
         """
         with self.study_code.watched():
             own = self.study.network(self.params, self.seed)
@@ -137,7 +137,7 @@ class Job:
             return network
         if isinstance(network, AbstractNetwork):
             raise UserError(
-                f"study {self.study.name} is on the abstract network, where nothing moves; leave --animate out"
+                f"study {self.study.name} is on the abstract network, where no node moves; leave --animate out"
             )
         return replace(network, places_every_ps=every_ps)
 
@@ -155,7 +155,7 @@ class RunResult:
     scalars: dict[str, float]
     tables: dict[str, dict[str, Any]]
     protocol: Protocol
-    """The protocol, as the run left it."""
+    """The protocol at the end of the run."""
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
@@ -226,11 +226,11 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
 
 
 class Begun:
-    """A run between its beginning and its end: what `run_protocol` needs, and what becomes of its outcome."""
+    """A run that has begun: the arguments of `run_protocol`, and the conversion of its outcome to results."""
 
     def __init__(self, job: Job) -> None:
         job.check_code()
-        enter_home_of(type(job.study))
+        enter_folder_of(type(job.study))
         self.job = job
         self._started_at = datetime.now(UTC)
         self.protocol = job.study.protocol(job.params)
@@ -241,7 +241,7 @@ class Begun:
         self.observers = job.study.observers(job.params, self.spec.network.nodes)
 
     def run(self, steps: Steps) -> Generator[None, None, Outcome]:
-        """Return the run as a generator, which pauses where `steps` does, for as long as the caller likes."""
+        """Return the run as a generator, which pauses where `steps` does."""
         self.spec = replace(self.spec, pauses=True)
         return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
 
@@ -268,7 +268,7 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         engine: An engine to use instead of the job's own, such as a recording.
 
     Raises:
-        UserError: The study, its parameters or the engine cannot give a run.
+        UserError: The study, its parameters or the engine do not allow the run.
         RunError: The run failed.
     """
     with contained(job.study.name), job.study_code.watched():

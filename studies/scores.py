@@ -3,12 +3,12 @@
 A study's module `tables` has
 
     READINGS = (Reading("the printed text", ...), Reading("the authors' program", ...), Reading("ours", ...))
-    is_number(row)              whether a row of the published numbers counts: each number once
+    is_number(row)              True if a row of the published numbers counts, so that each number counts once
     PAIRED = {"fewer ...": f}   numbers between runs of several points, or of all runs of one: quantity -> a function of
                                 `Measured` and the row that returns values, or a `Score`
     IMPOSSIBLE = {...}          numbers that the paper's own model cannot give: (where, quantity, condition) -> reason
-    is_fitted(row, point)       whether a parameter of this point was chosen by this number
-    is_drawn(parameters)        whether anything is drawn at this point; if not, one run is all there is
+    is_fitted(row, point)       True if a parameter of this point was chosen by this number
+    is_drawn(parameters)        True if random numbers are drawn at this point; otherwise all its runs are equal
     TRIED = (Tried("Table 1", ("readings",), across=("processes",)), ...)
 
 The last of READINGS is the one that the overview shows.
@@ -35,12 +35,12 @@ from causeway.studies.tables import Measured, lines, short, with_interval
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 KINDS = ("exact", "inside", "near", "off", "too few seeds", "fitted", "impossible", "missing")
 """The classes of the overview. `inside`: the published number is in our interval, or our mean in the published bounds;
-`near`: within 10 %; `fitted`: a parameter of this reading was chosen by this very number, which therefore judges
-nothing; `missing`: not run, or nothing that a run measures."""
+`near`: within 10 %; `fitted`: a parameter of this reading was chosen by this number, so that agreement means nothing;
+`missing`: not run, or not a quantity that a run measures."""
 ALL = "all"
 """The name in the markers of tables of all papers."""
 RUNS_OF_CERTAINTY = SEEDS
-"""As many equal runs stand for one at a point where nothing is drawn."""
+"""The number of equal runs that one run counts for at a point without random numbers."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Reading:
 
     name: str
     change: Change
-    """The parameters of the row of a published number -> those of this reading; None: it has none."""
+    """Maps the parameters of a published number to those of this reading, or to None if it has no such point."""
     engine: str = ""
 
 
@@ -73,7 +73,7 @@ class Tried:
     across: tuple[str, ...] = ()
     """Parameters that distinguish points of one reading: sizes, experiments."""
     elsewhere: int = 0
-    """Readings that were tried outside of the tree: nobody can run them again."""
+    """The number of readings that were tried with code outside of the project, which cannot be run again."""
 
 
 def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def values_of(measured: Measured, module: ModuleType, row: Mapping[str, Any], en
 
 
 def judge(row: Mapping[str, Any], values: Sequence[float], count: int) -> Score:
-    """Judge values, which count as so many runs, against a published number or bounds."""
+    """Judge values against a published number or bounds; `count` is the number of runs that they count for."""
     _, mean, sd, low, high = arithmetic.interval(list(values))
     if len(values) == 1 and count > 1:
         sd, low, high = 0.0, mean, mean
@@ -125,11 +125,11 @@ def judge(row: Mapping[str, Any], values: Sequence[float], count: int) -> Score:
 
 
 def judge_mean(row: Mapping[str, Any], shown: str, mean: float, interval: tuple[float, float], count: int) -> Score:
-    """Judge a mean of so many runs with its interval, both as shown, against a published number or bounds."""
-    said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
-    nearest = nearest_published(mean, said, least, most)
+    """Judge a mean of `count` runs with its interval, both as shown, against a published number or bounds."""
+    printed, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
+    nearest = nearest_published(mean, printed, least, most)
     if row["relation"] in ("=", "about"):
-        found = verdict(said, mean, *interval, count)
+        found = verdict(printed, mean, *interval, count)
     else:
         found = bounds_verdict(least, most, row["relation"] != "to", mean, *interval, count)
     kind = {"good": "inside", "near": "near", "off": "off", "few": "too few seeds"}[found.kind]
@@ -145,11 +145,11 @@ def _word(kind: str, factor: float, count: int) -> str:
     return f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
 
 
-def same_digits(measured: float, said: float) -> bool:
+def same_digits(measured: float, printed: float) -> bool:
     """Return whether two numbers are equal in the digits that the paper prints."""
-    text = f"{said:.12g}"
+    text = f"{printed:.12g}"
     decimals = len(text.partition(".")[2]) if "e" not in text else 12
-    return round(measured, decimals) == round(said, decimals)
+    return round(measured, decimals) == round(printed, decimals)
 
 
 # ---- tables of a page -----------------------------------------------------------------------------------------------
@@ -161,16 +161,16 @@ def scores(module: ModuleType) -> Callable[[Measured], list[str]]:
     def table(measured: Measured) -> list[str]:
         rows = []
         for row in numbers(measured, module):
-            said = explained(row["relation"], *(_nan(row[name]) for name in ("published", "low", "high")))
+            printed = explained(row["relation"], *(_nan(row[name]) for name in ("published", "low", "high")))
             cells = (score(measured, module, row, reading).text for reading in module.READINGS)
-            rows.append((row["where"], f"{row['quantity']}; {row['condition']}", said, *cells))
+            rows.append((row["where"], f"{row['quantity']}; {row['condition']}", printed, *cells))
         return lines(("where", "quantity", "paper", *(reading.name for reading in module.READINGS)), rows)
 
     return table
 
 
 def grouped(module: ModuleType) -> Callable[[Measured], list[str]]:
-    """Return the table of a paper with very many numbers: a line for each table of the paper, and its classes."""
+    """Return the table for a paper with very many numbers: a line with the classes for each table of the paper."""
 
     def table(measured: Measured) -> list[str]:
         rows = []
@@ -189,7 +189,7 @@ def _classes(found: Sequence[Score]) -> str:
 
 
 def worst(found: Iterable[Score]) -> str:
-    """Return the factor that is furthest from 1, on either side; "" if none is off."""
+    """Return the factor that is furthest from 1, above or below it; "" if no number is off."""
     factors = [one.factor for one in found if one.kind == "off" and math.isfinite(one.factor)]
     if not factors:
         return ""
@@ -197,7 +197,7 @@ def worst(found: Iterable[Score]) -> str:
 
 
 def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
-    """Return the table of readings that were tried for each headline, as their sweeps have them."""
+    """Return the table of readings that were tried for each headline, by their sweeps."""
 
     def table(measured: Measured) -> list[str]:
         rows = []
@@ -233,7 +233,7 @@ def _nan(value: float | None) -> float:
 
 
 def overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
-    """Return the table of all papers: for each table or figure, how many numbers are in each class."""
+    """Return the table of all papers: the number of numbers in each class, for each table or figure."""
     rows = []
     for measured, module in papers:
         name, reading = measured.study.name, module.READINGS[-1]
@@ -250,7 +250,7 @@ def overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
 
 
 def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
-    """Return one line for each paper: how many of its numbers are in each class."""
+    """Return one line for each paper: the number of its numbers in each class."""
     rows = []
     for measured, module in papers:
         found = [score(measured, module, row, module.READINGS[-1]) for row in numbers(measured, module)]

@@ -1,11 +1,12 @@
-"""Repeat a study's first run, and a few later ones: one seed must give one digest, and the same scalars and samples.
+"""Repeat a study's first run, and a few later ones: equal seeds must give equal digests, scalars and samples.
 
 A protocol that depends on more than its seed (the order of a set of objects, `datetime.now()`, variables of a module or
-class that an earlier run has changed) gives other results the second time. The second run also looks for contents that
+class that an earlier run has changed) gives other results the second time. The second run also detects contents that
 are changed after they were sent (`causeway.pycontrol.shared`). Only short runs on the inline engine are repeated: the
-first run of each study's code in each process, and runs chosen by their id. "Short" is a number of events, so that a
-busy machine checks the same runs as a quiet one. After a difference, every later run of that code in the process is
-refused, since variables that earlier runs have changed may affect its results. `twice.py` compares runs on any engine.
+first run of each study's code in each process, and runs chosen by their id. "Short" is defined by the number of events,
+so that a slow machine checks the same runs as a fast one. After a difference, every later run of that code in the
+process is refused, since variables that earlier runs have changed may affect its results. `twice.py` compares runs on
+any engine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Name = TypeVar("Name", bound=Hashable)
 SHORT_EVENTS = 200_000
 """A protocol of nodes with handlers takes about a second for this number of events."""
 ONE_IN = 50
-"""The fraction of later runs that is repeated: 2 % of the time finds a rare difference within a few hundred runs."""
+"""One in this number of later runs is repeated, which takes 2 % of the time and finds a rare difference within a few
+hundred runs."""
 _found: dict[tuple[str, str], str] = {}
 """(study, code) -> the difference that was found in this process; "" if there was none."""
 
@@ -35,16 +37,16 @@ def checked(job: Job, result: RunResult) -> RunResult:
     Raises:
         RunError: The second run gave another result, or an earlier run of the same code did.
     """
-    if debugging.is_on():  # it would stop again
+    if debugging.is_on():  # the debugger would stop a second time
         return result
     key = (job.study.name, job.identity.code)
     first = key not in _found
     if (first or not _found[key]) and _is_short(job, result) and (first or is_drawn(job.run_id)):
         try:
             found = _difference(job, result)
-        except RunError as error:  # a content that was changed, say: the same in every run
+        except RunError as error:  # an error that the first run did not check for, such as a changed content
             found = str(error)
-        doubt = "" if first or not found else "; earlier runs of this code in the result folder are in doubt, too"
+        doubt = "" if first or not found else "; earlier runs of this code in the result folder may be wrong, too"
         _found[key] = found + doubt
     if _found.get(key):
         raise RunError(_found[key])

@@ -45,7 +45,7 @@ def receive(sent: Shipped) -> Job:
 
 
 def _pack(job: Job) -> Path:
-    """Zip the study's file, all that it imports or reads from its folder, its published numbers and its `files`."""
+    """Zip the study's file, the files that it imports or reads there, its published numbers and its `files`."""
     path = Path(job.name).resolve()
     paths = {one for one in job.study_code.files if one.is_relative_to(path.parent)}
     for pattern in (*job.study.files, job.study.published):

@@ -1,4 +1,4 @@
-"""`causeway.simulation`: a run that stops where the caller says, to look at its nodes and to act on them."""
+"""`causeway.simulation`: a run that the caller pauses, to inspect its nodes and to act on them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Simulation(Generic[N]):
             self._begun = Begun(self._job)
         self._pauses = Pauses(self._begun.spec.reaction_ps)
         self._run = self._begun.run(self._pauses)
-        self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes are there, nothing has happened
+        self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes exist, and no event has happened
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -48,12 +48,12 @@ class Simulation(Generic[N]):
 
     @property
     def now_ps(self) -> int:
-        """The simulated time: everything up to here has happened, and nothing later."""
+        """The simulated time. All events up to it have happened, and no later ones."""
         return self._pauses.now_ps
 
     @property
     def nodes(self) -> Sequence[N]:
-        """The nodes, to look at. Act on them by `inject`."""
+        """The nodes, for inspection. Use `inject` to act on them."""
         protocol = self._started.protocol
         if not isinstance(protocol, PerNode):
             raise UserError(f"{type(protocol).__name__} has no nodes: it handles all of them as arrays")
@@ -87,9 +87,9 @@ class Simulation(Generic[N]):
     def inject(self, node: int, handler: Callable[[N], object] | None = None, *, size_bytes: int = 100) -> None:
         """Let a node broadcast, or call a function as one of its handlers.
 
-        It happens when the simulation goes on: now if an engine is still to be answered for the present window (after
-        `step` it is), else within the first events to come; `now_ps` in the handler is the exact time. What the node
-        does takes effect one reaction time later, as always.
+        The call happens when the simulation goes on: now if the engine still waits for the answer to the present window
+        (as after `step`), else at one of the next events; `now_ps` in the handler is the exact time. Actions of the
+        node take effect one reaction time later, as always.
 
         Args:
             node: The node's id.
@@ -120,7 +120,7 @@ class Simulation(Generic[N]):
         return run
 
     def close(self) -> None:
-        """End the run. No process of the simulator is left; what it has done so far is lost."""
+        """End the run and the simulator's process. The results so far are lost."""
         if self._run is not None:
             run, self._run = self._run, None
             with controlled():

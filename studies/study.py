@@ -35,7 +35,7 @@ class Study(ABC):
     """One evaluation: a network, a protocol, their parameters and what to plot. Instances hold no state."""
 
     name: ClassVar[str]
-    """The name in result folders; by default that of the class."""
+    """The name in result folders; by default the name of the class."""
     title: ClassVar[str]
     """One line for reports; by default the first line of the docstring, or else the name."""
     paper: ClassVar[str] = ""
@@ -62,7 +62,7 @@ class Study(ABC):
     """The layout of the report's animation of a run that recorded positions."""
 
     _by_default: ClassVar[frozenset[str]] = frozenset()
-    """The attributes among name and title that the class does not give."""
+    """Those of the attributes name and title that the class does not define."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

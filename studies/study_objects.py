@@ -1,7 +1,8 @@
 """Studies that are objects of this process, such as a class in a script or a notebook, with the digest of their code.
 
-A study in a file is known by its file, and by all that the file imports. What has no file (a notebook, a class made by
-a function) is known by its content: code, closure and the global variables that it uses, as cloudpickle writes them.
+A study in a file is identified by its file and all files that it imports. An object without a file (in a notebook, or a
+class made by a function) is identified by its content: code, closure and the global variables that it uses, as
+cloudpickle writes them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ALL = frozenset(["causeway.*"])
 
 @dataclass(frozen=True)
 class StudyObject(Resolved):
-    """A study that travels with its jobs, since another process could not load it by a name."""
+    """A study that is pickled with its jobs, since another process could not load it by a name."""
 
     content: str
     """The digest of its content; "" if it cannot be pickled."""
@@ -58,7 +59,7 @@ class StudyObject(Resolved):
 def study_object(make: Callable[..., Study], arguments: tuple[Any, ...], code: StudyCode, content: str) -> StudyObject:
     """Return the study that `make(*arguments)` makes, here and in other processes.
 
-    It is pickled by content: a process that imports the script again has none of the values changed since.
+    It is pickled by content, because a process that imports the script again lacks values that were changed later.
     """
     pickled = b""
     with _own_modules_by_value(), contextlib.suppress(Exception):
@@ -133,9 +134,9 @@ def _with_content(code: StudyCode, content: str) -> StudyCode:
 
 
 def content_of(thing: Any) -> str:
-    """Return a digest of an object's content, of code that it holds too; "" if it cannot be pickled.
+    """Return a digest of an object's content, including code that it holds; "" if it cannot be pickled.
 
-    User's modules count by their content, so a variable of a module that code uses is part of it.
+    The user's modules are included by content, and with them the variables that the code uses.
     """
     with _own_modules_by_value():
         written = io.BytesIO()
@@ -150,10 +151,10 @@ def content_of(thing: Any) -> str:
 
 
 class _Content(cloudpickle.Pickler):  # type: ignore[misc]
-    """Writes what makes an object, equally in every process."""
+    """Writes the content of an object, with equal bytes in every process."""
 
     def reducer_override(self, thing: Any) -> Any:
-        """Write the fields and the functions of a model class: what pydantic has compiled differs by addresses."""
+        """Write the fields and the functions of a model class, as pydantic's compiled parts contain addresses."""
         if (
             isinstance(thing, type)
             and issubclass(thing, BaseModel)

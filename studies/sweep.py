@@ -34,7 +34,7 @@ Points = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """The runs of a sweep. It is interrupted by Ctrl-C: what is finished is here, and in `out` if there is one."""
+    """The runs of a sweep. After an interrupt (Ctrl-C), it contains the finished runs, as does `out` if it is given."""
 
     parameters: tuple[str, ...]
     """The names of the parameters that vary."""
@@ -118,7 +118,7 @@ def sweep(
         reaction: See `run`.
         observers: See `run`.
         engine: See `run`.
-        out: The result folder. Runs that it holds already, of the same code, are not made again. None: a temporary one.
+        out: The result folder; None: a temporary one. Runs in it that were made by the same code are not repeated.
         jobs: The number of processes, by default the number of cores.
 
     Raises:
@@ -150,8 +150,8 @@ def compare(
     """Run two protocols on one network with the same seeds, and return a row for each scalar that both have.
 
     The columns are the two means, their difference (the second minus the first), and the 95 % interval of the
-    difference, computed from the differences of runs with the same seed. With an interval beside 0, the two protocols
-    differ.
+    difference, computed from the differences of runs with the same seed. If the interval does not contain 0, the two
+    protocols differ.
 
     Args:
         one: A study or a protocol, as for `run`.
@@ -243,7 +243,7 @@ def _row(job: Job, run: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 @contextlib.contextmanager
 def _progress(name: str, total: int) -> Iterator[Watch]:
-    """Show the progress of a sweep in a terminal or a notebook; nowhere else."""
+    """Show the progress of a sweep, only in a terminal or a notebook."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter)) as bar:
         task = bar.add_task(name, total=total)

@@ -217,8 +217,8 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
     """Write the tables of a page anew.
 
     Returns:
-        The text of the page; and the names of tables that were left as they are, each with the reason: no function
-        writes it, or a point of it was not run. Where there is no table yet, the page says that it was not run.
+        The text of the page, and the names of unchanged tables, each with the reason: no function writes it, or a point
+        of it was not run. In place of a table that was never written, the page has a note that it was not run.
     """
     measured, left = Measured(study, rows), []
 
@@ -317,7 +317,7 @@ def short(value: float) -> str:
 def with_interval(values: Sequence[float], show: Callable[[float], str] = short) -> str:
     """Format the mean and its 95 % interval; "" if there are no values.
 
-    An interval that is wider on one side than the mean says nothing: "too few seeds".
+    If the interval is wider on one side than the mean, "too few seeds" takes its place.
     """
     if not values:
         return ""

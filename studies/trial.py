@@ -23,7 +23,7 @@ from causeway.studies.study import Study
 
 SEED = 1
 SIZES = (2, 3, 4)
-"""Numbers of nodes to try if the user sets none and the study has more. In a model with stations: of hosts."""
+"""The numbers of nodes (in a model with stations, of hosts) to try if the user sets none and the study has more."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Trial:
     every: bool = False
     """True for an exhaustive search, for which a study may have other settings."""
     contents: bool = False
-    """True if a node must not change contents that it sent or received: some counterexamples violate only this."""
+    """True if changes of contents after they were sent are violations, too. Some counterexamples violate only this."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.QUIESCENT)
@@ -162,12 +162,12 @@ class Trial:
         return model
 
     def check_effect(self) -> None:
-        """Refuse parts of the budget that nothing can use: a search with them would promise more than it tries."""
+        """Refuse parts of the budget without any effect, so that a search tries all that it seems to try."""
         budget, model = self.full_budget(), self.make()
         with closing(model):
             clocks, without = model.clocks, []
             if self.budget.get("early") and clocks != LATE_CLOCKS:
-                without.append("--early needs --late, which holds timers back")
+                without.append("--early needs --late, which delays timers")
             if "recover" in self.budget and not budget.crashes:
                 without.append("--recover and --no-recover need --crashes: no node fails")
             if self.budget.get("moves") and self.checks.model is None and not isinstance(model, MobileModel):
@@ -190,7 +190,7 @@ class Size(NamedTuple):
 
 
 def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
-    """Find the parameter that sets the number of nodes: a decrement of it removes one node; None if there is none."""
+    """Return the parameter whose decrement removes one node, and its value; None if there is none."""
 
     def nodes_with(changed: Mapping[str, Any]) -> int:
         try:

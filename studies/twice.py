@@ -27,8 +27,8 @@ from causeway.studies.runner import Job, run_job
 HASH_SEEDS = ("1", "4242")
 DEADLINE_S = 3600
 S_PS = 10**12
-LEFT_BEHIND = 8
-"""One in 8 blocks is kept. Memory without any would be freed as a whole, and allocated in the old order again."""
+ONE_KEPT_IN = 8
+"""One in this number of blocks is kept. Otherwise the memory would be freed as a whole, and reused in the old order."""
 
 
 class Row(NamedTuple):
@@ -56,7 +56,7 @@ class Comparison(NamedTuple):
     """The number of events from the beginning that are the same in both."""
     first: Row | None
     second: Row | None
-    """The first events that differ; None: that run had ended."""
+    """The first events that differ; None for a run that had ended."""
     scalars: tuple[str, ...] = ()
     """Scalars that differ, each with its two values."""
 
@@ -144,7 +144,7 @@ def _main(place: Path) -> None:
 
 
 def _other_addresses() -> list[bytes]:
-    """Shuffle free memory, so that new objects get other addresses, and an order by id() is another.
+    """Shuffle free memory, so that new objects get other addresses, and an order by id() changes.
 
     The caller must keep the returned blocks during the run.
     """
@@ -152,7 +152,7 @@ def _other_addresses() -> list[bytes]:
     for size in range(16, 512, 16):
         blocks = [bytes(size) for _ in range(2000)]
         chance.shuffle(blocks)
-        kept += blocks[::LEFT_BEHIND]
+        kept += blocks[::ONE_KEPT_IN]
         blocks.clear()
     return kept
 

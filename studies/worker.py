@@ -22,7 +22,7 @@ Done = tuple[str, dict[str, Any], dict[str, Any] | None]
 
 
 def start(parent: int) -> None:
-    """Initialize the process: it dies with its parent, and leaves interrupts to it."""
+    """Initialize the process: it ends with its parent, and ignores interrupts, which the parent handles."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # the parent held it back while this process started

@@ -12,7 +12,7 @@ from tests.helpers.small_runs import small_run
 
 
 @pytest.mark.parametrize(("old", "new"), deprecated.NAMES.items())
-def test_a_former_name_gives_the_thing_of_now_and_warns(old: str, new: str) -> None:
+def test_a_former_name_returns_the_present_object_and_warns(old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"{old} is deprecated and goes with the next release; write {new}"):
         assert getattr(causeway, old) is getattr(causeway, new)
     assert old not in causeway.__all__

@@ -40,7 +40,7 @@ def test_an_example_prints_its_committed_output(expected: str, arguments: list[s
     assert {name: came[name] for name in wanted} == wanted
 
 
-def test_every_committed_output_belongs_to_an_example_that_is_there() -> None:
+def test_every_committed_output_belongs_to_an_example() -> None:
     for path in EXAMPLES.glob("*.json"):
         assert any(path.name.startswith(source.stem) for source in EXAMPLES.glob("*.py")), path.name
 

@@ -135,7 +135,7 @@ def is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(re.search(r"jit|compiled", ast.unparse(decorator)) for decorator in function.decorator_list)
 
 
-def test_a_function_takes_a_handful_of_arguments() -> None:
+def test_a_function_takes_few_arguments() -> None:
     """Compiled ones may take more: an array out of a tuple costs two atomic operations at each use."""
     found = [
         name
@@ -294,7 +294,7 @@ def test_modules_that_the_docs_run_are_there(page: Path) -> None:
         assert path.with_suffix(".py").exists() or (path / "__init__.py").exists(), f"{name_of(page)} runs {module}"
 
 
-def test_generated_tables_stand_between_their_markers() -> None:
+def test_generated_tables_are_between_their_markers() -> None:
     for page in pages():
         if not name_of(page).startswith("docs/papers/"):
             continue
@@ -351,7 +351,7 @@ MAY_IMPORT = {
 """The house of docs/design.md: who may know of whom. `analysis` knows tables, and neither protocols nor studies."""
 
 
-def test_modules_import_only_what_the_house_allows() -> None:
+def test_modules_import_only_allowed_packages() -> None:
     wrong = [
         f"{name_of(path)} imports {other}"
         for path in files(".py")

@@ -7,8 +7,8 @@ Start here:
   the C++ adapters of simulators
 - `jit.py`: numba's decorators, as all of Causeway uses them; `compiled_code.py` has the folders of what they compile,
   `first_compile.py` reports the first function that has to be compiled
-- `user_file.py`: a user's Python file as a module; `siblings.py` the files beside it, `sources.py` the modules that it
+- `user_file.py` imports a user's Python file; `siblings.py` the files beside it; `sources.py` finds the modules that it
   imports, `opened_files.py` the files that it opens
 
-Nothing here knows networks, protocols or results.
+Nothing here depends on networks, protocols or results.
 """

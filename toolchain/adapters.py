@@ -76,14 +76,14 @@ class Adapter:
         return self._stamped("stamp") and all(self.product(p).exists() for p in self.products)
 
     def failure(self) -> str | None:
-        """Return why the present sources could not be compiled, in one line; None if they could, or nobody tried."""
+        """Return why the present sources could not be compiled, in one line; None if that did not fail so far."""
         if self.base is not None and (why := self.base.failure()):
             return why
         if not self._stamped("failed"):
             return None
         return (
             f"the {self.name} adapter for {self.simulator} does not compile (see {self.directory / 'log'}): use "
-            "another version, or mend what is wrong there and say `causeway build`"
+            "another version, or mend the error in that log and run `causeway build`"
         )
 
     def _stamped(self, name: str) -> bool:
@@ -121,7 +121,7 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
     if " " in str(directory):
         raise UserError(f"make cannot build in a folder with a space in its name: {directory}; set {VARIABLE}=DIR")
     directory.mkdir(parents=True, exist_ok=True)
-    with _only_one(directory / "lock"):
+    with _locked(directory / "lock"):
         if adapter.is_built():
             return
         for name in ("stamp", "failed"):
@@ -136,7 +136,7 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
 
 
 @contextmanager
-def _only_one(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Hold a lock that ends with its process."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

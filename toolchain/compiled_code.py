@@ -28,9 +28,10 @@ SOURCES_OF_KERNELS = (
 )  # fmt: skip
 """The packages with compiled functions, and all that these import."""
 IN_USE_S = 3600
-"""A folder is kept for this time after its last use in any case: a process may be compiling into it."""
+"""A folder is never removed within this time after its last use, because a process may be compiling into it."""
 KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
-"""At most so many folders of other states are kept, each for so long after its last use. One takes 25 MB."""
+"""The largest number of folders of other states that are kept, and the time for which each is kept after its last use.
+One takes 25 MB."""
 
 
 @cache
@@ -47,7 +48,7 @@ def use_for(files: Iterable[Path]) -> None:
     """Let numba keep the code compiled from a user's files in a folder of their own, from now on."""
     files = list(files)
     if any(b"numba" in file.read_bytes() for file in files):
-        import numba  # not before it is needed: it takes a third of a second
+        import numba  # imported only where it is needed, as that takes a third of a second
 
         folder = kernels_dir().with_name(f"{kernels_dir().name}-{_digest(files)}")
         _prepare(folder)
@@ -55,7 +56,7 @@ def use_for(files: Iterable[Path]) -> None:
         config.CACHE_DIR = str(folder)
 
 
-def no_room(folder: Path, error: OSError) -> UserError:
+def unwritable_folder(folder: Path, error: OSError) -> UserError:
     """Return the error for a folder that cannot be written."""
     return UserError(
         f"compiled code cannot be kept in {folder} ({error.strerror or error}): make room there, or name another "
@@ -76,12 +77,12 @@ def _prepare(folder: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
     except OSError as error:  # numba would choose a folder by itself, and miss changes in other files
-        raise no_room(folder, error) from None
+        raise unwritable_folder(folder, error) from None
     _sweep(folder)
 
 
 def _sweep(ours: Path) -> None:
-    """Remove folders of other states that are unused for long or too many."""
+    """Remove folders of other states: those unused for long, and the oldest if there are too many."""
     with suppress(OSError):  # another process sweeps, too
         others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
         for number, (used, place) in enumerate(sorted(others, reverse=True), 1):

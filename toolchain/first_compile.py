@@ -15,7 +15,7 @@ MOST_S = 25
 """An upper bound for all kernels of one study on a core of 2 GHz or more; 10 to 22 s were measured."""
 
 
-class _Once(event.Listener):
+class FirstCompile(event.Listener):
     """Calls `report` when the first kernel is compiled, and collects the names of all."""
 
     def __init__(self, report: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ class _Once(event.Listener):
     def on_start(self, event: event.Event) -> None:
         """Note the function, unless it is numba's own."""
         function = event.data["dispatcher"].py_func
-        if function.__module__.startswith("numba."):  # a helper of numba's own: part of a kernel, or quickly compiled
+        if function.__module__.startswith("numba."):  # numba's own helpers belong to a kernel, or compile quickly
             return
         if not self.compiled:
             self._report()
@@ -42,6 +42,6 @@ def on_first_compile(report: Callable[[], None]) -> Iterator[list[str]]:
     Yields:
         The names of the kernels compiled so far.
     """
-    listener = _Once(report)
+    listener = FirstCompile(report)
     with event.install_listener("numba:compile", listener):
         yield listener.compiled

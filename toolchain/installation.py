@@ -24,13 +24,13 @@ SOURCES = Path(__file__).resolve().parents[1]
 DISTRIBUTION = "causeway-sim"
 """The name of the package for pip; the import is `causeway`."""
 SUMMARY = "Runs distributed protocols written in Python on packet-level network simulators"
-"""The first words of the distribution's summary, by which an older one of ours is known."""
+"""The first words of the distribution's summary, which identify an older distribution of Causeway."""
 
 
 @cache
 def version() -> str:
     """Return the version of Causeway: that of the checkout, or the installed one."""
-    from importlib import metadata  # here: it takes longer to load than most commands' start
+    from importlib import metadata  # imported here, because it takes longer to load than most commands to start
 
     project = SOURCES / "pyproject.toml"
     if project.is_file():
@@ -49,8 +49,8 @@ def other_distribution() -> str:
         found = metadata.distribution("causeway")
     except metadata.PackageNotFoundError:
         return ""
-    whose = "an older name of this one" if found.metadata["Summary"].startswith(SUMMARY) else "another project"
-    return f"the distribution causeway {found.version} is {whose}, with the same import: pip uninstall causeway"
+    relation = "an older name of this one" if found.metadata["Summary"].startswith(SUMMARY) else "another project"
+    return f"the distribution causeway {found.version} is {relation}, with the same import: pip uninstall causeway"
 
 
 @cache

@@ -25,7 +25,7 @@ HOW_TO_GET_IT = (
     "PATH or set OMNETPP_ROOT=..."
 )
 OPP_ENV = ".opp_env_workspace"
-"""The folder by which opp_env knows its workspaces."""
+"""The folder that marks a workspace of opp_env."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def find_omnetpp() -> Found | None:
     for here in _on_path():
         if omnetpp_refusal(here) is None:
             return pair_of(here)
-    pairs = [pair_of(one) for one in _elsewhere() if omnetpp_refusal(one) is None]
+    pairs = [pair_of(one) for one in _usual_places() if omnetpp_refusal(one) is None]
     return next((pair for pair in pairs if pair.has_inet), pairs[0] if pairs else None)
 
 
@@ -90,7 +90,7 @@ def missing_omnetpp() -> str:
     """Return why no OMNeT++ can be used, and what to do, in one line."""
     if root := os.environ.get("OMNETPP_ROOT"):
         return f"OMNETPP_ROOT={root}: {omnetpp_refusal(Path(root))}"
-    refused = (omnetpp_refusal(root) for root in (*_on_path(), *_elsewhere()))
+    refused = (omnetpp_refusal(root) for root in (*_on_path(), *_usual_places()))
     return next((why for why in refused if why), HOW_TO_GET_IT)
 
 
@@ -110,21 +110,23 @@ def _pair(root: Path, version: str, inet: Path) -> Found:
 
 
 def installed() -> Iterator[Installed]:
-    """Yield every OMNeT++ and INET that is found, those that cannot be used, too."""
+    """Yield every OMNeT++ and INET that is found, including those that cannot be used."""
     named = os.environ.get("OMNETPP_ROOT")
-    roots = _different([*([Path(named)] if named else []), *_on_path(), *_elsewhere()])
+    roots = _without_duplicates([*([Path(named)] if named else []), *_on_path(), *_usual_places()])
     pairs = []
     for root in roots:
         if (refusal := omnetpp_refusal(root)) is None:
             pairs.append(pair_of(root))
         yield Installed("OMNeT++", version_of(root) or "?", root, refusal, None if refusal else pairs[-1])
     chosen = os.environ.get("INET_ROOT")
-    for inet in _different([*([Path(chosen)] if chosen else []), *(i for root in roots for i in _inets(root))]):
+    for inet in _without_duplicates(
+        [*([Path(chosen)] if chosen else []), *(i for root in roots for i in _inets(root))]
+    ):
         yield _installed_inet(inet, pairs)
 
 
-def _different(folders: list[Path]) -> list[Path]:
-    """Return the folders without those that are another name of one before."""
+def _without_duplicates(folders: list[Path]) -> list[Path]:
+    """Return the folders without duplicates: of several paths of one folder, the first stays."""
     found: dict[Path, Path] = {}
     for folder in folders:
         found.setdefault(folder.resolve(), folder)
@@ -174,9 +176,9 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
     if not (inet / "src" / "libINET.so").exists():
         if (inet / "src" / "libINET_dbg.so").exists():
             return f"{name} is built only in debug mode: build it with make MODE=release, too"
-        said = "INET_ROOT=" if os.environ.get("INET_ROOT") == str(inet) else ""
-        other = "; unset INET_ROOT to search the usual places, or name another folder" if said else ": build it"
-        return f"{said}{inet} is no built INET (it has no src/libINET.so){other}"
+        prefix = "INET_ROOT=" if os.environ.get("INET_ROOT") == str(inet) else ""
+        other = "; unset INET_ROOT to search the usual places, or name another folder" if prefix else ": build it"
+        return f"{prefix}{inet} is no built INET (it has no src/libINET.so){other}"
     known = minor_of(version or "")
     if known not in INETS:
         how = "newer" if _numbers(version or "") > _numbers(max(INETS, key=_numbers)) else "older"
@@ -194,7 +196,7 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
 
 
 def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
-    """Return why the library of an INET does not go with an OMNeT++ and the adapter's compiler."""
+    """Return why the library of an INET cannot be used with an OMNeT++ and the adapter's compiler."""
     made = _dynamic_section(inet / "src" / "libINET.so")
     if "[libc++.so" in made:
         return (
@@ -235,7 +237,7 @@ def _on_path() -> Iterator[Path]:
         yield Path(root)
 
 
-def _elsewhere() -> Iterator[Path]:
+def _usual_places() -> Iterator[Path]:
     for parent in (*_workspace(), Path.home(), Path("/opt")):
         yield from _newest_first(parent, "omnetpp*")
 

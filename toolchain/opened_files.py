@@ -1,4 +1,4 @@
-"""Watches which files below a folder are opened for reading: dependencies of a run that it does not declare."""
+"""Records the files below a folder that are opened for reading: dependencies of a run that are not declared."""
 
 from __future__ import annotations
 

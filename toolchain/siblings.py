@@ -1,10 +1,10 @@
 """Imports files from the folder of a user's file, as `python FILE.py` does.
 
 Two files in two folders may both `import helpers`. Each has a `Home`: while it is entered, `import` finds the files of
-its folder, and the modules imported from there before. The modules of the home entered before leave `sys.modules`; code
-that has imported them keeps them.
+its folder, and the modules imported from there before. Entering a home removes the modules of the home before it from
+`sys.modules`; code that has imported them keeps them.
 
-A changed file is read anew, however soon after the last time, because no bytecode of it is kept.
+A changed file is always read anew, because no bytecode of it is kept.
 """
 
 from __future__ import annotations

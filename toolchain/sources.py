@@ -24,8 +24,8 @@ from causeway.toolchain.installation import SOURCES
 
 OWN = "causeway"
 APART = tuple(f"{OWN}.{name}" for name in ("analysis", "cli", "explore", "errors", "deprecated", "cache_folder"))
-"""Modules whose code does not influence the numbers of a run: they look at runs, or raise errors and warnings. The last
-three have other places in a wheel than in a checkout."""
+"""Modules that do not influence the numbers of a run: they read results, or raise errors and warnings. The paths of the
+last three differ between a wheel and a checkout."""
 _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 

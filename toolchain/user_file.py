@@ -1,4 +1,4 @@
-"""A user's Python file as a module. Errors in it are shown with the user's own lines, and without Causeway's."""
+"""Imports a user's Python file. Errors in it are shown with the user's own lines, and without Causeway's."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
     except UserError:
         raise
     except (Exception, SystemExit) as error:
-        raise UserError(f"{path} cannot be executed: {in_users_words(error) or _description(error)}") from error
+        raise UserError(f"{path} cannot be executed: {describe_user_error(error) or _description(error)}") from error
     return module
 
 
-def enter_home_of(thing: type) -> None:
+def enter_folder_of(thing: type) -> None:
     """Make the files beside a user's file importable again, for a class that was defined in it."""
     if home := _homes.get(thing.__module__):
         home.enter()
@@ -61,7 +61,7 @@ _homes: dict[str, Home] = {}
 """Maps the name of a module that `module_from` made to the folder of its file."""
 
 
-def in_users_words(error: BaseException) -> str | None:
+def describe_user_error(error: BaseException) -> str | None:
     """Describe an exception raised in or below a user's code, with the user's lines; None if no line is the user's."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users_own(f.filename)]
     return _description(error) + _lines(frames) if frames else None

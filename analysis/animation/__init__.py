@@ -4,7 +4,7 @@ scene.py   the data of an animation that a study describes (`causeway.analysis.p
 nodes.py   the data from recorded positions of all nodes (`causeway run --animate`), with broadcasts, losses and faults
 packed.py  series in the encoding of the page
 
-Both give the page the same data: nodes that are places (stations) or things (hosts), with series over time.
+Both modules return data of one form: nodes, each a place (station) or a thing (host), with series over time.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pandas as pd
 from causeway.analysis.animation import packed
 
 MOST_EVENTS = 1_000_000
-"""Broadcasts, or losses, of a page. Of more, only every second, third ... is shown, so that a browser can load it."""
+"""The most broadcasts, and the most losses, of a page that a browser can load. Of more, every n-th is shown."""
 NO_EVENTS = {"count": 0, "every": 1, "t": "", "node": "", "value": ""}
 
 
@@ -68,7 +68,7 @@ def _events(nodes: dict[int, pd.DataFrame], name: str) -> dict[str, Any]:
 
 
 def _recorded(nodes: dict[int, pd.DataFrame]) -> list[dict[str, Any]]:
-    """Return the series that nodes recorded themselves: for each name, the series of each node."""
+    """Return the series that nodes recorded with `Node.record`: for each name, the series of each node."""
     found: dict[str, list[dict[str, Any]]] = {}
     for i, rows in nodes.items():
         for name, part in rows.groupby("name"):

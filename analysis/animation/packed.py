@@ -13,7 +13,7 @@ import pandas as pd
 
 
 def whole(values: Any, times: int = 1) -> str:
-    """Return numbers, multiplied, as 32-bit integers."""
+    """Return numbers, multiplied by `times`, as 32-bit integers."""
     return base64.b64encode(np.rint(np.asarray(values, float) * times).astype("<i4").tobytes()).decode()
 
 
@@ -44,7 +44,7 @@ def by_number(samples: pd.DataFrame, kind: str) -> dict[int, pd.DataFrame]:
 
 
 def charts(samples: pd.DataFrame, titles: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """Return the series of the run as a whole: those with `titles`, or without titles all of more than one sample."""
+    """Return the series of the run as a whole: those in `titles`, or by default all with more than one sample."""
     run = samples[samples["module"] == "run"].sort_values("time", kind="stable")
     by = {str(name): rows.drop_duplicates("time", keep="last") for name, rows in run.groupby("name")}
     if titles is None:

@@ -12,7 +12,7 @@ from causeway.analysis.animation.nodes import NO_EVENTS
 from causeway.analysis.plots import Scene
 
 JUST_SAMPLES = 2
-"""The number of samples for which a bold line joins a thing and the place that it has just reached."""
+"""A bold line joins a thing and the place that it has just reached, for this number of samples."""
 
 
 def collect(samples: pd.DataFrame, scene: Scene) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 `job` reads one file from its beginning to its end: `text` a text file (`records` its records, `kernel`, which is
 compiled, its vector data), `sqlite` a database. `replacing` commits many files at once, and `stage` keeps unfinished
-work out of the reader's sight. The files may come from any OMNeT++ project; nothing here depends on Causeway's runs.
+work invisible to readers. The files may come from any OMNeT++ project; nothing here depends on Causeway's runs.
 """
 
 import gc
@@ -34,7 +34,7 @@ __all__ = ["FileReport", "Report", "convert", "pandas_tables", "spark_tables"]
 
 _SUFFIXES = (".sca", ".vec")
 _CHUNK_FILES = 200
-"""Small files of one Spark task: enough work to pay for starting the task."""
+"""The number of small files of one Spark task, so many that starting the task is worth its cost."""
 
 
 def convert(
@@ -43,7 +43,7 @@ def convert(
 ) -> Report:  # fmt: skip
     """Convert result files into the tables of a result folder.
 
-    A file that was converted before and has not changed is skipped; of one that has grown, only the new part is read.
+    A file that was converted before and has not changed is skipped; of a file that has grown, the new part is read.
 
     Args:
         paths: Result files, and folders that are searched for .sca and .vec files.
@@ -51,7 +51,7 @@ def convert(
         keep_going: List bad lines in the report and convert the rest, instead of stopping at the first one.
         spark: A session or a master URL. Its tasks read some hundred small files each, or one range of a huge file.
             Without it, and for a single file that is not huge, this process reads everything.
-        clash: How to treat two different files in different folders that contain a run of the same name: `refuse`
+        clash: The treatment of two different files in different folders that contain a run of the same name: `refuse`
             the second one, keep both runs `apart`, or `merge` them into one.
 
     Raises:
@@ -94,7 +94,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _commit(lander: Lander, piece: Piece | None = None) -> None:
-    """Hand over a piece; without one, commit the pieces that wait."""
+    """Pass a piece to `lander`, or without a piece commit those that wait."""
     try:
         lander.flush() if piece is None else lander.add(piece)
     except OSError as error:
@@ -112,7 +112,7 @@ def _add(lander: Lander, piece: Piece, keep_going: bool) -> None:
 
 
 def _has_changed(path: Path, mark: Mark | None) -> bool:
-    """Return whether a file was changed in another way than by growing since it was converted."""
+    """Return whether a file was changed since it was converted, other than by growing."""
     if mark is None:
         return False
     status = path.stat()
@@ -174,7 +174,7 @@ def _below(folder: Path, notes: list[str]) -> list[tuple[str, Path]]:
                 else:
                     empty.append(path)
     notes += [EMPTY.format(path) for path in sorted(empty)]
-    notes += [f"{path}: passed over, only .sca and .vec, plain or .gz, are read" for path in sorted(odd)]
+    notes += [f"{path}: skipped, since only .sca and .vec files, plain or .gz, are read" for path in sorted(odd)]
     return sorted(found, key=lambda pair: pair[1].parts)
 
 
@@ -208,7 +208,7 @@ def _pieces(
     from causeway.analysis.spark import session
 
     spark = session(spark)
-    # Ranges are staged in the result folder; that of a URL is staged on this machine, which other machines cannot see.
+    # Ranges are staged in the result folder, or if that is a URL, on this machine, where other machines cannot write.
     only_here = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
         yield _read(path, out, lander.mark(path.resolve()), keep_going, None if only_here else _on_spark(spark))

@@ -1,9 +1,9 @@
 """Commit the content of many result files at once: a reader sees all of it, or nothing. Start here: `Lander`.
 
 A run may have several files: the headers of its .sca and .vec are merged. A file in another folder that contains a run
-of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows that a
-file gave before and adds those that it gives now. If two commands convert one file at the same time, the second one
-finds it committed and leaves it.
+of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows that came
+from a file before and adds its present rows. If two commands convert one file at the same time, the second one finds it
+committed and skips it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.errors import UserError
 
 BATCH_BYTES = 48 << 20
-"""Rows of files that wait for one commit, roughly: Python values and the commit itself take five times as much."""
+"""The approximate size of the rows that wait for one commit. In memory they take five times as much."""
 BATCH_FILES = 4000
 CLASH = ("refuse", "apart", "merge")
 HEADER = ("parameters", "config")
@@ -65,8 +65,7 @@ class Lander:
         self._load()
         if (self.out / ".convert").is_dir() and any((self.out / ".convert").glob("*.json")):
             raise UserError(
-                f"{self.out} was converted by an older version: it can be read, but not added to; "
-                "convert into another folder"
+                f"{self.out} was converted by an older version and can only be read; convert into another folder"
             )
 
     def _load(self) -> None:
@@ -93,11 +92,11 @@ class Lander:
 
     @property
     def knows_any(self) -> bool:
-        """Return whether anything was converted before."""
+        """Return whether any source was converted before."""
         return bool(self._marks)
 
     def mark(self, resolved: Path | str) -> Mark | None:
-        """Return how far a source was converted before."""
+        """Return the state in which a source was converted before."""
         return self._marks.get(stage.source_id(resolved), (None, False))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
@@ -117,7 +116,7 @@ class Lander:
             self.flush()
 
     def _settle(self, piece: Piece) -> bool:
-        """Resolve clashes with runs of other folders; return False if the piece is only a copy of another file."""
+        """Resolve clashes with runs of other folders; return False if the piece is a copy of another file."""
         for run in piece.runs:
             others = [
                 claim for source, claim in self._claims.get(run, {}).items()
@@ -127,7 +126,7 @@ class Lander:
                 continue
             if reference := next((claim for claim in others if _same_content(piece, claim.mark)), None):
                 piece.report.status, piece.report.rows = "copy", 0
-                piece.report.notes.append(f"{piece.source}: passed over, it is the same as {reference.mark.path}")
+                piece.report.notes.append(f"{piece.source}: skipped, since it is the same as {reference.mark.path}")
                 return False
             conflict = f"{piece.source} and {others[0].mark.path} both hold the run {run!r}, and differ"
             if self.clash == "refuse":
@@ -146,7 +145,7 @@ class Lander:
         staged = pieces
         while pieces:
             try:
-                self._land(pieces)
+                self._commit(pieces)
                 break
             except delta.Overtaken as overtaken:
                 self._state = overtaken.state
@@ -169,7 +168,7 @@ class Lander:
                 piece.report.notes.append(f"{piece.source}: another command has converted it meanwhile")
         return left
 
-    def _land(self, pieces: list[Piece]) -> None:
+    def _commit(self, pieces: list[Piece]) -> None:
         state = self._state
         headers = self._headers(pieces)
         here = set(headers)
@@ -210,7 +209,7 @@ class Lander:
                 taken = Header(run, list(header.attributes), list(header.iteration_variables()), list(header.config))
                 contradictions = merged.setdefault(run, Header(run)).take(taken)
                 piece.report.notes += [f"{piece.source}: {line}; the first is kept" for line in contradictions]
-        self._short |= {run: (header.said, header.iteration_variables()) for run, header in merged.items()}
+        self._short |= {run: (header.attribute_values, header.iteration_variables()) for run, header in merged.items()}
         return merged
 
     def _committed_headers(self, runs: set[str]) -> dict[str, Header]:
@@ -251,7 +250,7 @@ class Lander:
 
 
 class _Carried:
-    """The rows that a commit of pieces removes: former rows of their sources, and headers that it writes again."""
+    """The rows that a commit of pieces replaces: former rows of their sources, and headers of their runs."""
 
     def __init__(
         self, before: dict[str, Mark], claims: dict[str, dict[str, _Claim]], here: set[str], pieces: list[Piece]
@@ -263,7 +262,7 @@ class _Carried:
             self._runs.update(before[source].names.get(run, run) for run in before[source].runs)
 
     def take(self, state: delta.FolderVersion, writer: physical.Writer) -> list[File]:
-        """Write files that lose rows again without these rows; return the files to remove."""
+        """Rewrite the files that contain such rows without them; return the old files, which are to be removed."""
         runs = sorted(self._runs & store.run_ids(state))
         removed = []
         for file in state.all_files():
@@ -328,7 +327,7 @@ def _runs_table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def _loose_rows(pieces: list[Piece]) -> dict[str, list[tuple[str, pa.Table]]]:
-    """Return the rows that are tuples as (source, rows) of each table: columns are built for all of them at once."""
+    """Return the rows that are still tuples as (source, rows) of each table. One pass builds the columns of all."""
     tuples: dict[str, list[tuple[Any, ...]]] = {}
     owners: dict[str, list[str]] = {}
     cuts: dict[str, list[tuple[str, int]]] = {}
@@ -358,7 +357,7 @@ def _with_sources(parts: list[tuple[str, pa.Table]]) -> pa.Table:
 
 
 def _rename(piece: Piece) -> None:
-    """Rename the runs of a piece to the names in its mark, where those differ from the file's."""
+    """Rename the runs of a piece to the names in its mark, where these differ from the names in the file."""
     names = piece.mark.names
     if not names:
         return

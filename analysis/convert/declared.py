@@ -8,7 +8,7 @@ import numpy as np
 
 DONE, FULL, ODD, UNDECLARED = 0, 1, 2, 3
 NO_EVENT = np.int64(-(2**63))
-"""The value of a missing event number: no simulation counts down to it."""
+"""The value for a missing event number. No simulation has an event of this number."""
 
 
 def hash_table(vectors: Iterable[tuple[int, int, int]]) -> np.ndarray:

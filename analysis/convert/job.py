@@ -1,4 +1,4 @@
-"""Read one result file from its beginning to its end. Start here: `read_file`.
+"""Read one result file completely. Start here: `read_file`.
 
 The vector data of a large file is cut into ranges (`RangeTask`), which may be read in other processes.
 """
@@ -44,7 +44,7 @@ class RangeTask:
 
     @property
     def name(self) -> str:
-        """The range, such that names sort in the order of the file."""
+        """The range as text. Names sort in the order of the ranges in the file."""
         return f"{self.start:015d}-{self.end:015d}"
 
     @property
@@ -164,7 +164,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
             raise UserError(f"{source} is a packed SQLite database; unpack it first")
         yield plain
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UserError(f"{source} cannot be unpacked ({error}): it was cut short or damaged; pack it again") from error
+        raise UserError(f"{source} cannot be unpacked ({error}): it is incomplete or damaged; pack it again") from error
     finally:
         plain.unlink(missing_ok=True)
 

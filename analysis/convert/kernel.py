@@ -1,8 +1,8 @@
 """Compiled reader of vector data lines, `ID [EVENT] TIME VALUE`, from bytes into columns.
 
-`parse` reads lines of the usual form and stops at the first other line, with a status that says why; the caller
-reads that line (by `lexer`, which reads every form) and calls `parse` again behind it. The bytes must end with a line
-end, since every loop stops there.
+`parse` reads lines of the usual form and stops at the first other line with a status, the reason; the caller reads that
+line (by `lexer`, which reads every form) and calls `parse` again for the rest. The bytes must end with a line end, as
+every loop stops there.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def _skip_blanks(data, at):
 
 @njit(inline="always")
 def _digits(data, at):
-    """Return (value, position behind) of a run of digits. The value is exact for at most 18 digits."""
+    """Return (value, end) of a sequence of digits. The value is exact for at most 18 digits."""
     value = np.int64(0)
     while _ZERO <= data[at] <= _NINE:
         value = value * 10 + (data[at] - _ZERO)
@@ -38,9 +38,9 @@ def _digits(data, at):
 
 @njit(inline="always")
 def _time(data, at):
-    """Return (raw, power of ten, position behind) of a time by the rule of `lexer.exact_time`.
+    """Return (raw, power of ten, end) of a time by the rule of `lexer.exact_time`.
 
-    The position is -1 for any other form.
+    The end is -1 for any other form.
     """
     start = at
     whole, at = _digits(data, at)
@@ -60,7 +60,7 @@ def _time(data, at):
 
 @njit()
 def _long_time(whole, fraction, decimals, at):
-    """Return (raw, power of ten, position) of a time that is finer than a picosecond or exceeds 2**63 of them."""
+    """Return (raw, power of ten, end) of a time that is finer than a picosecond or exceeds 2**63 picoseconds."""
     if decimals > 18 or whole >= _POWERS[18 - decimals] or whole + fraction == 0:
         return whole, _PICO, -1
     raw, exponent = whole * _POWERS[decimals] + fraction, -decimals
@@ -76,7 +76,7 @@ def _long_time(whole, fraction, decimals, at):
 
 @njit(inline="always")
 def _value(data, at):
-    """Return (value, is exact, position behind) of a decimal number; the position is -1 for any other form.
+    """Return (value, is exact, end) of a decimal number; the end is -1 for any other form.
 
     If mantissa and power of ten are exact doubles, the number is rounded once, so it equals the result of strtod.
     """
@@ -116,7 +116,7 @@ def _value(data, at):
 
 @njit(inline="always")
 def _named(data, at, negative):
-    """Return the value of `nan` and `inf`, which simulations write often, like `_value`."""
+    """Return the same as `_value` for `nan` and `inf`, which simulations often write."""
     if data[at] == 110 and data[at + 1] == 97 and data[at + 2] == 110:
         return (np.copysign(np.nan, -1.0) if negative else np.nan), True, at + 3
     if data[at] == 105 and data[at + 1] == 110 and data[at + 2] == 102:
@@ -126,11 +126,11 @@ def _named(data, at, negative):
 
 @njit(nogil=True)
 def parse(data, at, end, base, declared, ids, events, raws, exponents, values, row, unread, text):
-    """Read data lines from `at` to `end` (just behind a line end) into row `row` and on.
+    """Read data lines from `at` to `end` (just after a line end) into the rows from `row` on.
 
-    Return (status, position, row, number of unread values); `declared` names the statuses, and `hash_table` there makes
-    the table. `base` is the file offset of data[0]. The caller reads the values that take more than one rounding:
-    column n of `unread` is (row of value n, end of its characters in `text`).
+    Return (status, position, row, number of unread values). The module `declared` has the statuses, and the function
+    `hash_table` that makes the argument `declared`. `base` is the file offset of data[0]. The caller reads the values
+    that need more than one rounding: column n of `unread` is (row of value n, end of its characters in `text`).
     """
     mask = declared.shape[1] - 1
     last_id, columns, left, written = np.int64(-1), np.int64(0), 0, 0

@@ -1,7 +1,7 @@
 """Read tokens and numbers of OMNeT++'s text result files, line by line.
 
-These functions read every form that the format allows. Lines of the usual form are read faster elsewhere: vector data
-by `kernel`, scalars by `scalars`, which leave the others to this module.
+These functions read every form that the format allows. Lines of the usual form are read by faster modules, vector data
+by `kernel` and scalars by `scalar_lines`, which leave the others to this one.
 """
 
 import re
@@ -27,7 +27,7 @@ class BadLine(ValueError):
 
 
 def text(raw: bytes | bytearray) -> str:
-    """Decode a line as UTF-8; one that is not UTF-8 is decoded as Latin-1, which loses no byte."""
+    """Decode a line as UTF-8, or if it is not UTF-8, as Latin-1, which loses no byte."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -35,7 +35,7 @@ def text(raw: bytes | bytearray) -> str:
 
 
 def tokens(line: str) -> list[str]:
-    """Return the tokens of a line (given without its line end); a comment has none."""
+    """Return the tokens of a line without its line end; a comment has none."""
     if '"' not in line:
         parts = (line.replace("\t", " ") if "\t" in line else line).split(" ")
         if "" in parts:
@@ -90,7 +90,7 @@ def unescape(quoted: str) -> str:
 
 
 def _resolve(match: re.Match[str]) -> str:
-    if match[1]:  # bytes beyond ASCII: a character of UTF-8 is written as several
+    if match[1]:  # escaped bytes beyond ASCII, several of which form one character of UTF-8
         return text(bytes.fromhex(match[1].replace("\\x", "")))
     code = match[2]
     if code[0] == "x" and len(code) > 1:

@@ -18,9 +18,9 @@ from causeway.analysis.convert.conversion_report import FileReport
 from causeway.analysis.convert.records import Header, Rows
 
 IN_MEMORY_BYTES = 48 << 20
-"""Rows of a piece beyond this are staged on the disk: bounds the memory of a conversion."""
+"""The most bytes of rows of a piece in memory. More are staged on the disk."""
 _FEW_ROWS = 2000
-"""Fewer rows stay tuples: building columns for so few costs more than building them for many files at once."""
+"""Fewer rows stay tuples until the commit, since building columns once for many files costs less."""
 _TUPLE_BYTES = 400  # the size of a row of Python values, roughly
 _SUFFIXES = (".sca", ".vec")
 
@@ -80,7 +80,7 @@ class Piece:
     """Table -> (run, rows as tuples)."""
     staged: list[Staged] = field(default_factory=list)
     continued: bool = False
-    """The file has grown: the samples that were committed before stay."""
+    """True if the file has grown: the samples that were committed before stay."""
     held_bytes: int = 0
 
     @cached_property

@@ -30,13 +30,13 @@ class Header:
     config: list[list[str]] = field(default_factory=list)
 
     @property
-    def said(self) -> dict[str, str]:
+    def attribute_values(self) -> dict[str, str]:
         """The attributes by name."""
         return {name: value for name, value in self.attributes}  # noqa: C416 (mypy wants the pairs named)
 
     def iteration_variables(self) -> list[list[str]]:
         """Return the iteration variables; files of version 2 list them all in one attribute."""
-        attributes = self.said
+        attributes = self.attribute_values
         listed = attributes.get("iterationvars", "")
         if self.itervars or not listed:
             return self.itervars
@@ -82,8 +82,8 @@ class Section:
 class RecordReader:
     """Reads record lines one by one and collects their rows, table by table, for the current run.
 
-    `put_away(run_id, rows)` receives the rows of a run when there are `many`, before the next run, and at the end. It
-    receives an item together with its attributes.
+    `put_away(run_id, rows)` is called with the rows of a run when there are `many`, before the next run, and at the
+    end. An item and its attributes are never divided between two calls.
     """
 
     def __init__(self, put_away: Callable[[str, Rows], None], many: int = 200_000) -> None:
@@ -94,7 +94,7 @@ class RecordReader:
         self.sections: list[Section] = []
         self._header: Header | None = None
         self._in_header = False
-        self._owner = ("", "", "", 0)  # kind, module, item, position: what an `attr` line belongs to
+        self._owner = ("", "", "", 0)  # kind, module, item, position of the item to which an `attr` line belongs
         self._counts: dict[tuple[str, str], int] = {}
         self._bins = self._fields = 0
         self.contradictions: list[str] = []
@@ -103,7 +103,7 @@ class RecordReader:
     def read(self, line: str, offset: int) -> None:
         """Read one line that is not vector data. Raise BadLine if it breaks the format.
 
-        The attributes, fields and bins behind a bad line are left out, too: they do not belong to the item before.
+        The attributes, fields and bins after a bad line are skipped, too, since they do not belong to the item before.
         """
         if not offset:
             line = line.removeprefix("\ufeff")  # a byte order mark, which some editors add
@@ -172,7 +172,7 @@ class RecordReader:
         self._close_header()
 
     def _close_item(self) -> None:
-        """End the item; a statistic without fields gets a row without a field, so that it is not lost."""
+        """End the item. A statistic without fields gets one row with an empty field, so that it is not lost."""
         kind, module, item, position = self._owner
         if kind == "statistic" and not self._fields:
             self._add("statistics", module, item, "", float("nan"), position)
@@ -274,7 +274,7 @@ class RecordReader:
         self.sections[-1].vectors[vector_id] = (COLUMNS[columns], offset)
         self._add("vectors", vector_id, parts[2], parts[3], "", columns)
 
-    # Plain functions: methods bound to the reader would be a cycle, which keeps all its rows while collection is off.
+    # Functions, not bound methods: these would form a cycle, which keeps all rows while garbage collection is off.
     _HANDLERS: ClassVar = {
         "version": _version, "run": _run, "attr": _attr, "itervar": _itervar, "config": _config, "param": _config,
         "scalar": _scalar, "par": _par, "statistic": _statistic, "field": _field, "bin": _bin, "vector": _vector,

@@ -49,7 +49,7 @@ def run_row(run_id: str, attributes: Mapping[str, str], itervars: list[list[str]
         "study": study,
         "point": _point(study, itervars),
         "engine": "omnet",
-        "engine_version": "",  # the files do not say
+        "engine_version": "",  # the files do not contain it
         "causeway_version": "",
         "commit": "",
         "seed": _seed(attributes),
@@ -75,13 +75,13 @@ def _seed(attributes: Mapping[str, str]) -> int | None:
 
 
 def _started_at(datetime: str) -> str:
-    """Return the time as ISO-8601 without a zone: the files have the local time of the machine that ran."""
+    """Return the time as ISO-8601 without a zone, since the files contain the local time of an unknown machine."""
     match = _DATETIME.fullmatch(datetime)
     return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
 
 
 def number_of(value: str) -> float | None:
-    """Return the value of an iteration variable in the plain unit; None if it is no number."""
+    """Return the value of an iteration variable in the base unit; None if it is no number."""
     try:
         return number(value)
     except BadLine:

@@ -58,7 +58,7 @@ class Batch:
 
 
 class Collected:
-    """Samples of a small file, kept in memory as tables. Used like a `SampleWriter`."""
+    """Samples of a small file, kept in memory as tables. The interface is that of `SampleWriter`."""
 
     def __init__(self, run_id: str, most_rows: int) -> None:
         self.run_id, self.rows = run_id, 0
@@ -74,7 +74,7 @@ class Collected:
         self.batch = Batch(self._room)
 
     def finish(self) -> int:
-        """Keep the rest; return the number of all rows."""
+        """Keep the last batch; return the number of all rows."""
         self.swap()
         return self.rows
 
@@ -98,7 +98,7 @@ class SampleWriter:
         return self
 
     def swap(self) -> None:
-        """Hand the filled batch over and take the other, once it is written."""
+        """Wait until the other batch is written, start writing the filled one, and use the other from now on."""
         if self._pending:
             self._pending.result()
         full, self.batch, self._other = self.batch, self._other, self.batch

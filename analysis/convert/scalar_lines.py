@@ -31,16 +31,16 @@ class Stretch:
     attributes: pa.Table
     rows: int
     last: tuple[str, str]
-    """Module and name of the last scalar, to which an attribute behind the stretch belongs."""
+    """Module and name of the last scalar, to which an attribute after the stretch belongs."""
 
 
 def stretch(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, run_id: str, position: int) -> Stretch | None:
-    """Read plain scalars and their attributes, from the first of the lines on, which is a scalar.
+    """Read plain scalars and their attributes. The first of the lines must be a scalar.
 
     Args:
         data: The bytes of the lines.
         starts: The positions of the lines.
-        ends: The positions behind their line ends.
+        ends: The positions after their line ends.
         run_id: The run that the scalars belong to.
         position: The number of scalars of this run before the first one.
 
@@ -80,7 +80,7 @@ def stretch(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, run_id: str,
 
 
 def _begins(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, word: np.ndarray) -> np.ndarray:
-    """Return which lines begin with a word and its blank."""
+    """Return which lines begin with `word`, which includes a blank at its end."""
     long = ends - starts > len(word)
     found = long.copy()
     for i, byte in enumerate(word):
@@ -105,7 +105,7 @@ def _odd_quotes(
 ) -> np.ndarray:
     """Return the positions of quotation marks that do not enclose a whole token, or that enclose a scalar's value."""
     line = np.searchsorted(starts, quotes, "right") - 1
-    first = np.searchsorted(line, line)  # the quotes of a line lie together
+    first = np.searchsorted(line, line)  # the quotes of a line are adjacent
     closes = (np.arange(len(quotes)) - first) % 2 == 1
     before, behind = data[quotes - 1], data[quotes + 1]
     at_end = (behind == _LF) | (behind == _CR)
@@ -138,7 +138,7 @@ def _columns(table: pa.Table) -> dict[str, pa.Array]:
 
 
 def _same(text: str, count: int) -> pa.Array:
-    """Return a column of one text, as a dictionary: it is written without reading each row."""
+    """Return a column of one text as a dictionary array, which is written without reading each row."""
     return pa.DictionaryArray.from_arrays(of_numbers(np.zeros(count, np.int32)), of_texts([text]))
 
 

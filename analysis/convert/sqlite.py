@@ -1,4 +1,4 @@
-"""Read OMNeT++'s results in SQLite into the same tables. Start here: `read`.
+"""Read OMNeT++'s results in SQLite into the result tables. Start here: `read`.
 
 A cell of SQLite may hold a value of any type, so every value is validated.
 """
@@ -48,7 +48,7 @@ def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
         with sqlite3.connect(f"{piece.source.resolve().as_uri()}?mode=ro", uri=True, timeout=30) as database:
             database.row_factory = None
             database.text_factory = lexer.text
-            database.execute("BEGIN")  # one consistent state, whatever the simulation adds meanwhile
+            database.execute("BEGIN")  # all queries see one state, even if the simulation adds rows meanwhile
             _refuse_views(database, piece)
             _Reader(database, piece, keep_going).read(before)
         database.close()
@@ -57,7 +57,7 @@ def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
 
 
 def _refuse_views(database: sqlite3.Connection, piece: Piece) -> None:
-    """Refuse a database whose tables are computed: a view can have rows without end."""
+    """Refuse a database with views or computed tables, which can have infinitely many rows."""
     computed = "type = 'view' OR sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED ALWAYS%'"
     for (name,) in database.execute(f"SELECT name FROM sqlite_master WHERE {computed}"):
         raise UserError(
@@ -251,7 +251,7 @@ class _Reader:
         return repr(found + self.database.execute("SELECT * FROM vectorData WHERE rowid = ?", (end,)).fetchall())
 
     def _samples(self, runs: dict[int, tuple[str, int]], start: int) -> tuple[int, int]:
-        """Stage the samples behind row `start`; return (last row, number of samples)."""
+        """Stage the samples after row `start`; return (last row, number of samples)."""
         end = self.database.execute("SELECT COALESCE(MAX(rowid), 0) FROM vectorData").fetchone()[0]
         count = 0
         for key, (run_id, exponent) in runs.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis import store
-from causeway.analysis.remote import desk
+from causeway.analysis.remote import local_folder
 
 BLOCK_BYTES = 1 << 20
 SQLITE = b"SQLite format 3\0"
@@ -32,7 +32,7 @@ def fingerprint(path: Path, end: int, start: int = 0) -> str:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Return whether a file is a database. Its suffix is that of a text file, so its first bytes are read."""
+    """Return whether a file is a database, by its first bytes: its suffix is that of a text file."""
     with open(path, "rb") as file:
         return file.read(len(SQLITE)) == SQLITE
 
@@ -49,7 +49,7 @@ def unended(source: Path) -> str:
 
 def folder_of(out: Path, source: Path, source_id: str) -> Path:
     """Return the folder for the parts of one source file."""
-    return desk(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id}"
+    return local_folder(out) / ".convert" / f"{store.quote(source.name)[:60]}-{source_id}"
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:

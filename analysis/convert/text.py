@@ -59,7 +59,7 @@ class Records:
     headers: dict[str, Header]
     sections: list[Section]
     rows: int  # vector data lines
-    end: int  # just behind the last whole line
+    end: int  # the position after the last whole line
     contradictions: list[str]
 
 
@@ -80,7 +80,7 @@ def chunks(descriptor: int, start: int, end: int, size: int = CHUNK_BYTES) -> It
         elif got < room or start + got == end:
             return
         else:
-            raw = bytearray(2 * len(raw))  # one line longer than a chunk
+            raw = bytearray(2 * len(raw))  # the chunk ends within its first line
 
 
 def read_records(
@@ -105,7 +105,7 @@ def _record_lines(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the starts and the ends of the lines that are not data, and the number of data lines."""
     ends = np.flatnonzero(data == _LF) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    first = starts.copy()  # of each line, the first byte that is no blank
+    first = starts.copy()  # the position of the first byte of each line that is no blank
     indented = np.arange(len(first))
     while len(indented := indented[_is_blank(data[first[indented]])]):
         first[indented] += 1
@@ -127,7 +127,7 @@ def _take(
     at, data = 0, np.frombuffer(raw, np.uint8)
     while at < len(starts):
         behind = min(len(starts), at + scalar_lines.LEAST_LINES)
-        if not raw.startswith(b"scalar", int(starts[at])):  # as far as the next scalar
+        if not raw.startswith(b"scalar", int(starts[at])):  # read one by one up to the next scalar
             behind = next((i for i in range(at + 1, behind) if raw.startswith(b"scalar", int(starts[i]))), behind)
         elif reader.may_take_scalars:
             many = scalar_lines.stretch(data, starts[at:], ends[at:], reader.run_id, reader.count("scalar"))
@@ -184,16 +184,16 @@ def _parse_chunk(
 
 
 def _doubles(ends: np.ndarray, characters: np.ndarray) -> np.ndarray:
-    """Read numbers; the characters of each end at its entry of `ends`."""
+    """Read numbers that are written one after the other; `ends` has the end of each."""
     texts = pa.Array.from_buffers(pa.string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(characters)])
     try:
         return texts.cast(pa.float64()).to_numpy()
-    except pa.ArrowInvalid:  # one of them is too large for a double: infinite for strtod, an error for pyarrow
+    except pa.ArrowInvalid:  # a number too large for a double is infinite for strtod, and an error for pyarrow
         return np.array(texts.to_pylist(), dtype=np.float64)
 
 
 def _odd_line(line: str, offset: int, declared: np.ndarray, batch: Batch) -> None:
-    """Read one data line that `kernel.parse` does not, or raise BadLine."""
+    """Read one data line that `kernel.parse` cannot read, or raise BadLine."""
     parts = tokens(line.rstrip("\r"))
     vector_id = integer(parts[0], "a vector id")
     known = declared[:, (declared[0] == vector_id) & (declared[2] <= offset)]

@@ -30,8 +30,8 @@ def compared(rows: pd.DataFrame, caption: str) -> str:
     for key, group in rows.groupby(keys, sort=False):
         found: dict[str, Mapping[Any, Any]] = {row["engine"]: row for row in group.to_dict("records")}
         first = group.iloc[0]
-        said = explained(first["relation"], first["published"], first["low"], first["high"])
-        body.append((*key, said, *(_measured(found.get(engine)) for engine in engines)))
+        published_value = explained(first["relation"], first["published"], first["low"], first["high"])
+        body.append((*key, published_value, *(_measured(found.get(engine)) for engine in engines)))
     return table((*keys, "published", *engines), body, caption)
 
 

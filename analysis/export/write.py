@@ -16,7 +16,7 @@ from causeway.errors import UserError
 FORMATS = ("svg", "pdf", "pgf", "tex")
 FIGURES = ("svg", "pdf", "pgf")
 OURS = ".exported"
-"""The list of exported files: only these are deleted by a later export."""
+"""The name of the list of exported files. A later export deletes only files in this list."""
 
 
 def check(formats: Sequence[str]) -> None:
@@ -52,7 +52,7 @@ class Export:
                 table = tex.compared(rows, f"{paper}: published and measured (mean and 95 % interval)")
                 _text(self._path(f"{_slug(f'{paper} published')}.tex"), table)
         if self.formats:
-            _take_away_older(self.out, self._files, self.formats)
+            _delete_older(self.out, self._files, self.formats)
 
     def _path(self, name: str) -> Path:
         self._files.add(name)
@@ -70,7 +70,7 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "figure"
 
 
-def _take_away_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
+def _delete_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
     """Delete figures that the report no longer has: readers would take them for current ones."""
     reported = out / OURS
     lines = reported.read_text(encoding="utf-8", errors="replace").splitlines() if reported.exists() else []

@@ -7,5 +7,5 @@ axis.py     positions of parameter values on the x axis
 svg.py      a drawing as an element of a page: accessible name, tooltips
 style.py    the palette and matplotlib's settings
 numbers.py  numbers as short text
-latex.py    text as LaTeX takes it
+latex.py    escapes text for LaTeX
 """

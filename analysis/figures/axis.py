@@ -66,7 +66,7 @@ def _tick_at(ax: Axes, values: np.ndarray) -> None:
 
 
 def _apart(shares: np.ndarray, words: Sequence[str]) -> list[str]:
-    """Return the words, with empty ones in place of those that would overlap the word before."""
+    """Return the words, with empty strings in place of those that would overlap the word before."""
     written, behind = [], -1.0
     for share, word in zip(shares, words, strict=True):
         half = LETTER * len(word) / 2

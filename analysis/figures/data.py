@@ -34,15 +34,23 @@ class Recorded(NamedTuple):
 class Data:
     """The numbers of one plot, as DataFrames.
 
-    A kind of plot takes what it draws from here: `values` (a row for each run), `means` (a row for each x),
-    `published`, `samples` and `over_time` (recorded series). All have the columns `series` and `engine`.
+    A kind of plot draws one or more of these: `values` (a row for each run), `means` (a row for each x), `published`,
+    `samples` and `over_time` (recorded series). All have the columns `series` and `engine`.
     """
 
     def __init__(
         self, plot: Plot, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded],
         bins: Callable[[], pd.DataFrame] = pd.DataFrame,
     ) -> None:  # fmt: skip
-        """`numbers`: the published ones; `bins`: those of histograms that runs recorded. Both are read when needed."""
+        """Hold the sources of the numbers.
+
+        Args:
+            plot: The plot.
+            runs: The runs.
+            numbers: The published numbers.
+            recorded: Reads the recorded series.
+            bins: Reads the bins of recorded histograms.
+        """
         self.plot, self.runs, self._numbers, self._recorded, self._bins = plot, runs, numbers, recorded, bins
         self.tooltips: dict[str, Sequence[str]] = {}
         self.keys: list[Any] = []
@@ -50,11 +58,11 @@ class Data:
 
     @property
     def there(self) -> pd.Index:
-        """The runs that the plot is about."""
+        """The runs that the plot selects."""
         return self.runs.at(self.plot.study, dict(self.plot.where))
 
     def say(self, artist: Any, texts: Sequence[str], name: str = "") -> None:
-        """Let the marks of an artist show these texts, one each, when the pointer rests on them in a page.
+        """Set the tooltips of an artist's marks, one text for each mark, for a page.
 
         `name` becomes the artist's gid, by which a test finds it.
         """
@@ -78,7 +86,7 @@ class Data:
     def changes(self, against: str) -> pd.DataFrame:
         """Return mean and interval of y's differences to the series `against`, as `NUMBERS`; `runs` counts pairs.
 
-        The two runs of a pair have one seed, one engine, and all parameters in common but that of the series.
+        The two runs of a pair have the seed, the engine, and all parameters but that of the series in common.
         """
         values = self.values()
         texts = self.runs.texts.drop(columns=self.plot.series, errors="ignore").reindex(values.index).fillna("")
@@ -105,7 +113,7 @@ class Data:
         return join(recorded.samples, keys, ["run_id", "vector_id"])
 
     def bins(self) -> pd.DataFrame:
-        """Return the bins of recorded histograms that y names: series, engine, run_id, value, and edge, its begin."""
+        """Return the bins of recorded histograms that y names: series, engine, run_id, value, edge (the lower edge)."""
         plot, there, bins = self.plot, self.there, self._bins()
         if bins.empty:
             return bins.assign(engine="", series="")
@@ -117,9 +125,9 @@ class Data:
         )
 
     def states(self, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
-        """Return the changes of a series as times [s] and values, by engine and module, of each engine's first run.
+        """Return the changes of a series in the first run of each engine as times [s] and values, by engine and module.
 
-        The last value is there twice: at its beginning, and at the end of all series. `most` limits the modules.
+        The last value occurs twice: at its beginning, and at the end of all series. `most` limits the modules.
         """
         there = self.there
         first = self.runs.runs.loc[there].reset_index().groupby("engine")["run_id"].min()
@@ -181,7 +189,7 @@ def _means(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbers(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return rows of `NUMBERS` as a frame, sorted by series (as quantities: 2Mbps before 11Mbps) and engine."""
+    """Return rows of `NUMBERS` as a frame, sorted by series (2Mbps before 11Mbps) and engine."""
     rows = sorted(rows, key=lambda row: (*_natural(row[0]), row[1]))
     frame = pd.DataFrame(rows, columns=list(NUMBERS)).astype({"x": object})
     return frame.astype(dict.fromkeys(("mean", "low", "high"), float))
@@ -210,7 +218,7 @@ def _in_natural_order(module: str) -> list[tuple[int, str]]:
 
 
 def _seen(times: np.ndarray, end: float) -> np.ndarray:
-    """Return the visible changes of state: of several within a thousandth of the picture's width, the last."""
+    """Return the visible changes of state. Of several within a thousandth of the figure's width, only the last is."""
     if len(times) < 2:
         return np.arange(len(times))
     narrow = np.diff(times) < (end - times[0]) / 1000

@@ -24,7 +24,7 @@ PUBLISHED = "published"
 BESIDE_PT = 3.0
 """The distance between the marks of two engines at one x, so that their intervals do not hide each other."""
 POINTS_UP, POINTS_DOWN = 10, 11
-"""matplotlib's markers CARETUPBASE and CARETDOWNBASE: an open bound points to where the published value may be."""
+"""matplotlib's markers CARETUPBASE and CARETDOWNBASE. An open bound points towards the possible published values."""
 Rows = tuple[str, str, pd.DataFrame]
 
 
@@ -56,11 +56,11 @@ class Look:
         return SHADES[self.engines.index(engine) % len(SHADES)]
 
     def filling(self, series: str, engine: str) -> str:
-        """Return the inside of an engine's dots: full for the first engine, hollow for the second, and so on."""
+        """Return the fill colour of an engine's dots: full for the first engine, hollow for the second, and so on."""
         return HOLLOW.light if self.engines.index(engine) % 2 else self.colour(series)
 
     def move_beside(self, ax: Axes, drawn: Container, engine: str) -> None:
-        """Move an engine's marks beside those of the others: after they are drawn, so that limits hold the data."""
+        """Move an engine's marks beside those of the others. The axes must have their limits already."""
         from matplotlib.transforms import ScaledTranslation
 
         points = (self.engines.index(engine) - (len(self.engines) - 1) / 2) * BESIDE_PT
@@ -71,7 +71,7 @@ class Look:
             artist.set_transform(moved)
 
     def legend(self, data: Data, key: Callable[[str], Any] | None = None) -> None:
-        """Add colours, dashes and diamonds to the legend. `key` makes an engine's handle, else a line."""
+        """Add colours, dashes and diamonds to the legend. `key` makes the handle of an engine, by default a line."""
         from matplotlib.lines import Line2D
 
         parameter = data.plot.series
@@ -85,7 +85,7 @@ class Look:
             data.keys.append(Line2D([], [], **_DIAMOND, color=INK.light, label=PUBLISHED))
 
     def mark_published(self, ax: Axes, data: Data, at: Callable[[pd.DataFrame], np.ndarray]) -> None:
-        """Draw published numbers as hollow diamonds, and published bounds as strokes; `at` gives where rows stand."""
+        """Draw published numbers as hollow diamonds, and published bounds as strokes; `at` returns the x of rows."""
         for series, _, rows in groups(data.published()):
             colour, xs = self.colour(series), at(rows)
             known = rows["mean"].notna().to_numpy()
@@ -114,7 +114,7 @@ def _bounds(ax: Axes, data: Data, x: float, row: Any, colour: str) -> None:
 
 
 def says(rows: pd.DataFrame) -> list[str]:
-    """Return a text for each row: its x, its mean, its interval and how many runs it has."""
+    """Return a text for each row: its x, its mean, its interval and its number of runs."""
     return [f"{_point_text(row)}, {row.runs} run{'s' * (row.runs != 1)}" for row in rows.itertuples()]
 
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as short text, for people."""
 
 import math
 

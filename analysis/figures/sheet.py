@@ -28,7 +28,7 @@ from causeway.analysis.figures.numbers import short
 from causeway.analysis.figures.style import HEIGHT_IN, LEGEND_ROW_IN, WIDTH_IN, settings
 from causeway.analysis.reduce.expression import without_quotes
 from causeway.errors import UserError
-from causeway.toolchain.user_file import in_users_words
+from causeway.toolchain.user_file import describe_user_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ class Sheet:
         try:
             drawn = kind.draw(axes, data, **plot.more)
         except Exception as error:
-            reported = in_users_words(error)
+            reported = describe_user_error(error)
             if isinstance(error, UserError) or reported is None:
                 raise
             raise UserError(f"plot '{plot.title}': kind '{plot.kind}' does not draw it: {reported}") from error
@@ -97,7 +97,7 @@ class Sheet:
         return svg.element(self._as_svg(), label, self.data.tooltips)
 
     def save(self, path: Path, form: str) -> None:
-        """Write the drawing as svg, pdf or pgf. As pgf it is LaTeX from then on, so pgf comes last."""
+        """Write the drawing as svg, pdf or pgf. Saving as pgf converts its texts to LaTeX, so pgf must come last."""
         title = self.data.plot.title
         if form == "svg":
             path.write_text(self._as_svg(), encoding="utf-8")
@@ -135,7 +135,7 @@ class Sheet:
             self.figure.savefig(path, format="pgf")
 
     def _lay_out(self) -> None:
-        """Lay the figure out once, and not again for every file: a third of the time."""
+        """Lay the figure out once for all files, since this takes a third of the time."""
         engine = self.figure.get_layout_engine()
         assert engine is not None
         engine.execute(self.figure)
@@ -155,7 +155,7 @@ class Sheet:
 
 
 def _as_numbers(data: Data) -> pd.DataFrame:
-    """Return the values of the runs, for a kind that does not say what it drew."""
+    """Return the values of the runs, for a kind that does not return the numbers that it drew."""
     values = data.values().rename(columns={"value": "mean"})
     return values.assign(low=NAN, high=NAN, runs=1)
 
@@ -192,7 +192,7 @@ def _add_ticks_within_decades(axis: Any) -> None:
 
 
 def _widen(axis: Any) -> None:
-    """Give an axis of a single value room on both sides: matplotlib leaves none to some values with these ticks."""
+    """Widen an axis of a single value on both sides, as matplotlib leaves no room beside some values."""
     limits, set_limits = (getattr(axis.axes, f"{verb}_{axis.axis_name}lim") for verb in ("get", "set"))
     low, high = limits()
     if np.isclose(low, high, rtol=1e-9, atol=0):

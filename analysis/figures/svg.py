@@ -1,4 +1,4 @@
-"""A drawing of matplotlib as an element of a page: with an accessible name, and with texts that its marks show."""
+"""Converts a drawing of matplotlib to an element of a page, with an accessible name and tooltips."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def element(drawing: str, label: str, tooltips: Mapping[str, Sequence[str]]) -> 
     """Return the drawing as an <svg> element; `tooltips` maps ids of groups to one text for each of their marks."""
     root = ElementTree.fromstring(drawing)
     root.attrib = {"viewBox": root.attrib["viewBox"], "class": "plot", "role": "img", "aria-label": label}
-    for child in list(root):  # title, metadata, and a style sheet, which would hold for the whole page
+    for child in list(root):  # title, metadata, and a style sheet, which would apply to the whole page
         if child.tag != f"{{{SVG}}}g" and child.find(f"{{{SVG}}}clipPath") is None:
             root.remove(child)
     for group in root.iter(f"{{{SVG}}}g"):
-        name = group.attrib.pop("id", "")  # every drawing has a `figure_1`, a page may have only one
+        name = group.attrib.pop("id", "")  # every drawing has a `figure_1`, and ids of a page must be unique
         for mark, text in zip(_marks(group) if name in tooltips else (), tooltips.get(name, ()), strict=False):
             ElementTree.SubElement(mark, f"{{{SVG}}}title").text = text
     for shape in (path for defs in root.iter(f"{{{SVG}}}defs") for path in defs):
-        shape.attrib.pop("style", "")  # every use of it says the same, where a page's style reaches it
+        shape.attrib.pop("style", "")  # every use of the shape has the same style, which a page's CSS can override
     for one in root.iter():
         one.text = one.text if one.text and one.text.strip() else None
         one.tail = None

@@ -1,19 +1,19 @@
-"""Kinds of plots: one function each, which draws what a plot asks for on a matplotlib Axes.
+"""Kinds of plots: one function each, which draws a plot on a matplotlib Axes.
 
 kind.py       the decorator `plot_kind`, which registers a function. Start here
 line.py       `line`: means over a parameter, joined
 bar.py        `bar`
-change.py     `change`: what changes from one series to the others, in pairs of runs of one seed
+change.py     `change`: differences between one series and the others, in pairs of runs of one seed
 over_time.py  `time`: a recorded series over simulated time
-state.py      `state`: what modules are doing over simulated time
-cdf.py        `cdf`: the share of runs, or of samples, that are at most so large
-histogram.py  `histogram`: how often values fall into bins
+state.py      `state`: the states of modules over simulated time
+cdf.py        `cdf`: the share of runs, or of samples, up to each value
+histogram.py  `histogram`: the share of values in each bin
 box.py        `box`: quartiles of runs over a parameter
 scatter.py    `scatter`: every run as a dot
 
-What they use, numbers, colours and axes, is in causeway.analysis.figures.
+Their numbers, colours and axes are in causeway.analysis.figures.
 
-Every module of this package is looked through for kinds; a file of a user's own is looked through by `load`
+All modules of this package are imported to register their kinds; `load` imports a file of a user's own
 (`causeway report DIR --kinds FILE.py`).
 """
 
@@ -33,14 +33,14 @@ __all__ = ["Kind", "kind_of", "known", "load", "plot_kind"]
 
 
 @cache
-def _look_through() -> None:
+def _import_all() -> None:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
 
 
 def known() -> dict[str, Kind]:
     """Return all kinds, by name."""
-    _look_through()
+    _import_all()
     return dict(sorted(KINDS.items()))
 
 
@@ -53,7 +53,7 @@ def kind_of(name: str) -> Kind:
 
 
 def load(file: Path) -> tuple[Plot, ...]:
-    """Read a file with kinds of plots, or with a list `plots` of some for a folder that describes none."""
+    """Import a file that registers kinds of plots; return its list `plots` (for a folder without any), or ()."""
     if not file.is_file():
         raise UserError(f"there is no file {file} with kinds of plots")
     plots = getattr(module_from(file, "causeway_kinds"), "plots", ())

@@ -1,4 +1,4 @@
-"""Means with 95 % intervals as bars, those of one x side by side."""
+"""Means with 95 % intervals as bars. The bars of one x are side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 ROOM = 0.8
-"""The share of the room for one x that its bars take."""
+"""The width of the bars of one x, as a share of the distance between two x."""
 
 
 @plot_kind

@@ -1,4 +1,4 @@
-"""Quartiles of the runs at each x as a box, the median in it, and whiskers to the smallest and the largest value."""
+"""Box plots: quartiles and median of the runs at each x, with whiskers to the smallest and the largest value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 ROOM = 0.7
-"""The share of the room for one x that its boxes take."""
+"""The width of the boxes of one x, as a share of the distance between two x."""
 
 
 @plot_kind

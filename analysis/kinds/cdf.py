@@ -1,4 +1,4 @@
-"""The distribution of values: for each value, the share of runs (or of samples) that are at most that."""
+"""The cumulative distribution of values: for each value, the share of runs (or of samples) up to it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 MOST = 400
-"""Points of a curve: more cannot be seen."""
+"""The most points of a curve. More would not be visible."""
 
 
 @plot_kind
 def cdf(ax: Axes, data: Data, of: str = "runs") -> pd.DataFrame:
-    """Draw one curve for each series and engine; `of="samples"`: of a recorded series, else of a scalar's runs."""
+    """Draw one curve for each series and engine, of a scalar's runs, or with `of="samples"` of a recorded series."""
     rows = []
     for series, engine, values in distributions(data, of):
         shares = np.arange(1, len(values) + 1) / len(values)
@@ -47,7 +47,7 @@ def cdf(ax: Axes, data: Data, of: str = "runs") -> pd.DataFrame:
 
 
 def distributions(data: Data, of: str) -> Iterator[tuple[str, str, Any]]:
-    """Yield series, engine and sorted values: of each run its scalar, or all samples recorded under the plot's y."""
+    """Yield series, engine and sorted values: the scalar of each run, or all samples recorded under the plot's y."""
     if of == "samples":
         found = data.samples()
         if found is None:

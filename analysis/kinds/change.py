@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @plot_kind
 def change(ax: Axes, data: Data, against: str = "") -> pd.DataFrame:
-    """Draw by how much y of each series is above y of the series `against`, in pairs of runs of one seed."""
+    """Draw the mean difference of y between each series and the series `against`, in pairs of runs of one seed."""
     changes = data.changes(against)
     if not changes.empty:
         ax.axhline(0, color=INK.light, lw=0.8, zorder=1)

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 Outline = tuple[str, str, Any, Any, int]
-"""Series, engine, edges, the share in each bin, and how many values (or runs) it is made of."""
+"""Series, engine, edges, the share in each bin, and the number of values (or runs)."""
 
 
 @plot_kind
 def histogram(ax: Axes, data: Data, of: str = "runs", bins: int = 20) -> pd.DataFrame:
-    """Draw one outline for each series and engine, over the same bins. `of` as in a cdf.
+    """Draw one outline for each series and engine, over the same bins.
 
-    `of="recorded"`: y names histograms that the runs recorded; those of one series are added up.
+    `of` has the values that it has in a cdf, and "recorded": y then names histograms that the runs recorded, and those
+    of one series are added up.
     """
     found = list(_recorded(data) if of == "recorded" else _counted(data, of, bins))
     outlines = numbers([
@@ -60,7 +61,7 @@ def _counted(data: Data, of: str, bins: int) -> Iterator[Outline]:
 def _recorded(data: Data) -> Iterator[Outline]:
     """Yield the histograms that runs recorded; bins of the same edges are added up.
 
-    Values below the first edge and beyond the last one count for the shares, and are not drawn.
+    Values below the first edge and beyond the last one are included in the total of the shares, but not drawn.
     """
     for (series, engine), rows in data.bins().groupby(["series", "engine"], sort=True):
         counted = rows.groupby("edge")["value"].sum().sort_index()

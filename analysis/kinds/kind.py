@@ -5,7 +5,7 @@
         for x, values in data.values().groupby("x")["value"]:
             ax.bar(x, values.max() - values.min(), width, bottom=values.min())
 
-`Plot(..., kind="spread", more={"width": 0.3})` asks for it. examples/spread.py is a whole one.
+`Plot(..., kind="spread", more={"width": 0.3})` uses it. examples/spread.py is a complete example.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Kind:
 
     name: str
     draw: Draw
-    """Draws on an Axes what a `Data` (figures/data.py) gives; may return the numbers that it drew."""
+    """Draws the numbers of a `Data` (figures/data.py) on an Axes; may return the numbers that it drew."""
     recorded: bool = False
     """True if `y` names a series that runs record, False for a scalar or an expression over scalars."""
     options: dict[str, Any] = field(default_factory=dict)
     """Its keyword arguments with their defaults: the fields of `Plot.more`."""
 
     def check(self, plot: Plot) -> None:
-        """Raise UserError unless the plot's fields make sense; a study hears of it before its runs."""
+        """Raise UserError if the fields of the plot do not fit the kind. It is called before the runs of a study."""
         if unknown := set(plot.more) - set(self.options):
             takes = f"only {', '.join(self.options)}" if self.options else "none of its own"
             raise UserError(f"plot '{plot.title}': kind '{self.name}' has no '{min(unknown)}', {takes}")
@@ -48,7 +48,7 @@ class Kind:
     def formulas(self, plot: Plot) -> tuple[str, ...]:
         """Return the scalars, and expressions over them, that a plot reads: y, and the option `over`.
 
-        An option `of` other than "runs" says that y names something recorded.
+        With an option `of` other than "runs", y names a recorded series or histogram, and is none of them.
         """
         options = {**self.options, **plot.more}
         if self.recorded or options.get("of", "runs") != "runs":
@@ -63,9 +63,9 @@ def plot_kind(*, name: str = "", recorded: bool = False) -> Callable[[F], F]: ..
 def plot_kind(function: F | None = None, *, name: str = "", recorded: bool = False) -> F | Callable[[F], F]:
     """Register a function as a kind of plot, under its own name or `name`.
 
-    The function takes a matplotlib Axes and a `Data`; its keyword arguments are the fields of `Plot.more`. Whatever it
-    labels stands in the legend. It may return a DataFrame of what it drew (series, engine, x, mean, low, high, runs)
-    for the table of numbers. `recorded` says that y names a series that runs record.
+    The function takes a matplotlib Axes and a `Data`; its keyword arguments are the fields of `Plot.more`. Artists with
+    a label appear in the legend. It may return a DataFrame of the numbers that it drew (series, engine, x, mean, low,
+    high, runs) for the table of numbers. With `recorded`, y names a series that runs record.
     """
 
     def register(one: F) -> F:

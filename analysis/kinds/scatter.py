@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @plot_kind
 def scatter(ax: Axes, data: Data, over: str = "") -> pd.DataFrame:
-    """Draw a dot for each run. `over`: a scalar or expression that gives x; without it, x is a parameter."""
+    """Draw a dot for each run. `over` is a scalar or expression for x; without it, x is a parameter."""
     from matplotlib.lines import Line2D
 
     values = data.values()

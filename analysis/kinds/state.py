@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 MOST_ROWS = 24
-"""More rows cannot be told apart."""
+"""The most rows that can be distinguished."""
 THICK = 0.84
 LONGEST_NAME = 16
 
@@ -59,13 +59,13 @@ def state(ax: Axes, data: Data, states: Mapping[str, Any] | None = None) -> pd.D
 
 
 def _names(keys: list[tuple[str, str]]) -> list[str]:
-    """Return names of rows: what all modules share is left out, the engine is said where there are several."""
-    names = _without_what_all_share([module for _, module in keys])
+    """Return names of rows: modules without their common prefix and suffix, with the engine if there are several."""
+    names = _without_common_parts([module for _, module in keys])
     several = len({engine for engine, _ in keys}) > 1
     return [f"{engine} {name}" if several else name for (engine, _), name in zip(keys, names, strict=True)]
 
 
-def _without_what_all_share(names: list[str]) -> list[str]:
+def _without_common_parts(names: list[str]) -> list[str]:
     """Return `Net.server[0].queue` and `Net.server[1].queue` as `server[0]` and `server[1]`."""
     paths = [name.split(".") for name in names]
     shortest = min(map(len, paths), default=0)
@@ -77,5 +77,5 @@ def _without_what_all_share(names: list[str]) -> list[str]:
 
 
 def _short_name(name: str) -> str:
-    """Return the end of a long name: the end of a module's path says most."""
+    """Return the end of a long name, since the last part of a module's path is the most specific."""
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]

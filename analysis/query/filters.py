@@ -1,6 +1,6 @@
 """Select rows by an expression: `pattern` and `field =~ pattern`, joined by AND, OR, NOT and brackets, as in OMNeT++.
 
-A pattern without a field is one of names. Patterns with spaces or brackets need quotation marks. Fields: name,
+A pattern without a field selects by name. Patterns with spaces or brackets need quotation marks. Fields: name,
 module, type, run, unit, study, point, engine, seed, `param:X` or `itervar:X` (a parameter, by value), `runattr:X`,
 `config:X`, `attr:X`.
 """
@@ -41,7 +41,7 @@ class _Reader:
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
-                self._refuse(f"what begins at {text[at:].strip()[:20]!r} cannot be read")
+                self._refuse(f"it cannot be read from {text[at:].strip()[:20]!r} on")
             operator, bracket, quoted, word = found.groups()
             if quoted is not None:
                 tokens.append(("quoted", quoted.replace('\\"', '"')))
@@ -82,17 +82,17 @@ class _Reader:
                 self._refuse("a bracket is not closed")
             return mask
         if kind not in ("word", "quoted"):
-            self._refuse(f"{text!r} stands where a pattern should")
+            self._refuse(f"there is {text!r} in place of a pattern")
         if self._at < len(self._tokens) and self._tokens[self._at][0] == "=~":
             self._at += 1
             kind, pattern = self._next()
             if kind not in ("word", "quoted"):
-                self._refuse(f"{pattern!r} stands where a pattern should")
+                self._refuse(f"there is {pattern!r} in place of a pattern")
             return self._fit(text, pattern)
         return self._fit("name", text)
 
     def _fit(self, field: str, pattern: str) -> Mask:
-        """Return a mask of the rows with a fitting value; each distinct value is matched once."""
+        """Return a mask of the rows with a matching value; each distinct value is matched once."""
         try:
             values = self._column(field)
         except KeyError:

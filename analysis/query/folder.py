@@ -42,7 +42,7 @@ def open(directory: str | Path) -> Folder:
 
 
 class Folder:
-    """A result folder in the state in which it was opened. Tables are read once; open it again to see later runs."""
+    """A result folder as it was when it was opened. Tables are read once; open it again to see later runs."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._state = path, store.state_of(path)
@@ -75,7 +75,9 @@ class Folder:
 
     # ---- scalars ---------------------------------------------------------------------------------------------------
     def scalars(self, filter: str = "", *, wide: bool = False, **where: Any) -> pd.DataFrame:
-        """Return a row for each scalar: module, name, value, and its run's study, engine, seed and varying parameters.
+        """Return a row for each scalar: module, name, value, and the study, engine, seed and parameters of its run.
+
+        Of the parameters, only those that differ between runs are columns.
 
         Args:
             filter: An expression (see `causeway.analysis.query.filters`).
@@ -115,7 +117,7 @@ class Folder:
         return xarray.DataArray.from_series(indexed).rename(scalar)
 
     def _refuse_pooling(self, found: Any, dimensions: Sequence[str]) -> None:
-        """Refuse runs that differ in more than their seeds and the dimensions: they are no repetitions."""
+        """Refuse runs that differ in more than their seeds and the dimensions, as they are no repetitions."""
         apart = ["study", "engine", "code", *(name for name in self.parameters() if name not in NO_PARAMETERS)]
         free = [name for name in apart if name in found and name not in dimensions]
         texts = found[free].astype(str).assign(code=found["code"].fillna("")) if "code" in free else found[free]
@@ -125,8 +127,8 @@ class Folder:
             if (most.max() if dimensions else most) > 1:
                 values = ", ".join(sorted(map(str, texts[name].unique()))[:4])
                 raise UserError(
-                    f"runs of one place differ in {name} ({values}): name {name} as a dimension, or choose one value, "
-                    f"array(..., {name}=...)"
+                    f"runs in one cell of the array differ in {name} ({values}): name {name} as a dimension, or choose "
+                    f"one value, array(..., {name}=...)"
                 )
 
     # ---- vectors ---------------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ class Folder:
             some = ", ".join(f"{row.run_id} {row.module}" for row in found.head(5).itertuples())
             raise UserError(
                 f"{self.path} has {len(found)} series {name!r}"
-                + (f" ({some}, ...); say which run or module" if some else "")
+                + (f" ({some}, ...); select a run or a module" if some else "")
             )
         return found["series"].iloc[0]
 
@@ -176,7 +178,7 @@ class Folder:
         return found.drop_duplicates([*keys, "field"]).pivot(index=keys, columns="field", values="value").reset_index()
 
     def histograms(self, filter: str = "", **where: Any) -> pd.DataFrame:
-        """Return a row for each histogram: `edges` and `counts`; first and last count the values beyond the edges."""
+        """Return a row for each histogram: `edges` and `counts`, with the values beyond the edges at both ends."""
         found = self._selected("bins", filter, where).sort_values("position", kind="stable")
         keys = ["run_id", "module", "name"]
         rows = [

@@ -1,8 +1,8 @@
 """Match patterns of names like OMNeT++'s result tools. Start here: `matcher`.
 
-`?` is any character, `*` and `**` any number of them, `{a-z_}` a character of a set, `{^a-z}` one outside of a set,
-`{5..12}` a whole number in a range, `[5..12]` the same in brackets (ends may be left out); a backslash makes the next
-character stand for itself. A pattern must match the whole text.
+`?` matches any character, `*` and `**` any number of them, `{a-z_}` a character of a set, `{^a-z}` one outside of a
+set, `{5..12}` a whole number in a range, `[5..12]` the same in brackets (ends may be left out); a character after a
+backslash matches itself. A pattern must match the whole text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Number:
     bracketed: bool
 
     def ends(self, text: str, at: int) -> list[int]:
-        """Return the position behind a matching number that begins here; it consists of all digits that follow."""
+        """Return the position after a matching number that begins here. The number consists of all digits from here."""
         found = _DIGITS.match(text, at + self.bracketed)
         if found is None or not self.low <= int(found[0]) <= self.high:
             return []
@@ -52,7 +52,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _fits(parts: list[_Part], text: str) -> bool:
-    """Match as a nondeterministic automaton does: keep all positions in the text that a part may have reached."""
+    """Match like a nondeterministic automaton: keep the set of all positions that can be reached after each part."""
     places = {0}
     for part in parts:
         if isinstance(part, _Number):
@@ -100,7 +100,7 @@ def _number(pattern: str, at: int) -> tuple[int, _Number] | None:
 
 
 def _set(pattern: str, at: int) -> tuple[int, str]:
-    """Return (its last position, the regular expression) of a set. A closing brace at its beginning belongs to it."""
+    """Return (its last position, the regular expression) of a set. A closing brace at its beginning is a member."""
     begin = at + 1
     negated = pattern[begin : begin + 1] == "^"
     begin += negated

@@ -19,7 +19,7 @@ from causeway.errors import UserError
 Numbers = NDArray[np.float64]
 MSER_BATCH = 5
 HOLDS = ("sample-hold", "backward-sample-hold", "linear")
-"""Values between two samples: the former one, the next one, or a straight line between them."""
+"""The value between two samples: that of the first one, that of the second one, or on a straight line between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Series:
         return self._with(np.divide(self._integral(interpolation), t, out=np.zeros_like(t), where=t != 0))
 
     def timewinavg(self, window_size: float = 1.0) -> Series:
-        """Return the mean of the samples in each [k, k+1) * window_size that has any, at its beginning."""
+        """Return the mean of the samples in each interval [k, k+1) * window_size with samples, at its beginning."""
         windows, begins = np.unique(np.floor(self.time_s / window_size), return_index=True)
         counts = np.diff(np.append(begins, len(self)))
         return self._with(self._sums(begins) / counts, windows * window_size)
@@ -80,8 +80,8 @@ class Series:
     def steady(self) -> Series:
         """Return the series without its warm-up, cut where the mean of the rest has the smallest standard error.
 
-        This is MSER-5 (White 1997): values are averaged in batches of 5, and the cut lies in the first half; a minimum
-        behind it would mean that the run is too short.
+        This is MSER-5 (White 1997): values are averaged in batches of 5. Only cuts in the first half are considered; a
+        minimum in the second half would mean that the run is too short.
         """
         count = len(self) // MSER_BATCH
         if count < 4:
@@ -95,7 +95,7 @@ class Series:
         return self._with(self.value[first:], self.time_s[first:])
 
     def timewinthruput(self, window_size: float = 1.0) -> Series:
-        """Return the sum of the samples in each [k, k+1) * window_size, divided by window_size, at its end."""
+        """Return the sum of the samples in each interval [k, k+1) * window_size, divided by window_size, at its end."""
         if not len(self):
             return self
         edges = np.arange(0, self.time_s[-1] + window_size, window_size)

@@ -17,7 +17,7 @@ def _quantile(level: float, degrees: int) -> float:
 
 
 def interval(values: Iterable[float | None], level: float = LEVEL) -> tuple[int, float, float, float, float]:
-    """Return (count, mean, standard deviation, low, high) by Student's t; a single value has no interval (NaN).
+    """Return (count, mean, standard deviation, low, high) by Student's t. The interval of a single value is NaN.
 
     Missing values are left out. Sums are exact, so the order of the values does not matter.
     """
@@ -54,12 +54,12 @@ def _deviation(values: Sequence[float], mean: float) -> float:
 
 
 def total(values: Sequence[float]) -> float:
-    """Return the correctly rounded sum, infinite only where the sum itself is beyond a double; NaN for inf - inf."""
+    """Return the correctly rounded sum. It is infinite only if the sum exceeds a double, and NaN for inf - inf."""
     try:
         return math.fsum(values)
     except ValueError:  # infinities of both signs
         return math.nan
-    except OverflowError:  # on the way, or at the end
+    except OverflowError:  # in a partial sum, or in the result
         if infinite := [value for value in values if not math.isfinite(value)]:
             return sum(infinite)
         return _rounded(sum(map(Fraction, values), Fraction(0)))
@@ -73,10 +73,10 @@ def _rounded(exact: Fraction) -> float:
 
 
 def parts(values: Sequence[float]) -> list[float]:
-    """Return few numbers with the same exact sum as these finite values.
+    """Return a few numbers with the same exact sum as these finite values.
 
-    Each is the correctly rounded sum of the rest that the numbers before it leave. If a rest is beyond a double, the
-    values themselves are returned.
+    The first is the correctly rounded sum; each of the others is the rounded remainder that the numbers before it
+    leave. If a remainder exceeds a double, the values themselves are returned.
     """
     found: list[float] = []
     try:

@@ -13,8 +13,8 @@ COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
     "ratio", "relation", "low", "high",
 )  # fmt: skip
-"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` if it prints a
-number; `ratio` is that to the number or, outside the bounds, to the nearest bound (inside: 1)."""
+"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` are if it prints a
+number. `ratio` is the measured value over the published number or the nearest bound; within the bounds it is 1."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
@@ -93,6 +93,6 @@ def nearest_published(measured: float, published: float, low: float, high: float
     """Return the published number; if the paper prints bounds, the value within them that is nearest to `measured`."""
     if not math.isnan(published):
         return published
-    if measured < low:  # never of a bound that is not given (NaN)
+    if measured < low:  # False for a missing bound (NaN)
         return low
     return high if measured > high else measured

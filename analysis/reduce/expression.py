@@ -62,7 +62,7 @@ def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, A
         if (name := _name_of(node)) is not None:
             return value_of(name)
         if isinstance(node, ast.Constant):
-            return float(cast(float, node.value))  # whole numbers would grow without bounds
+            return float(cast(float, node.value))  # powers of ints could grow without bounds
         if isinstance(node, ast.UnaryOp):
             operand = value(node.operand)
             return -operand if isinstance(node.op, ast.USub) else operand

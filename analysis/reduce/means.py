@@ -46,9 +46,9 @@ def _sums(by: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _partial_sums(frame: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
-    """Return for each group few numbers (`part`) with the exact sum of its finite values.
+    """Return for each group a few numbers (`part`) with the exact sum of its finite values.
 
-    The first row of a group has the number of these values (`rows`), its other rows 0.
+    `rows` is the number of these values in the first row of a group, and 0 in its other rows.
     """
     keys, lists = groups(frame[np.isfinite(frame[value].to_numpy(float))], by, value)
     parts = [arithmetic.parts(values) for values in lists]
@@ -87,9 +87,9 @@ def _binned_sums(samples: pd.DataFrame, by: Sequence[str], width_ps: int) -> pd.
 
 
 def times_ps(samples: pd.DataFrame) -> np.ndarray:
-    """Return the times as whole picoseconds; finer times are cut.
+    """Return the times as whole picoseconds; finer times are truncated.
 
-    64 bits hold 106 days of them. If any is later than that, all are Python's integers.
+    64 bits hold 106 days in picoseconds. If any time is later, all are returned as Python's integers.
     """
     raw, exponent = samples["time_raw"].to_numpy(np.int64), samples["time_exp"].to_numpy(np.int64)
     coarser, finer = np.maximum(exponent + 12, 0), np.maximum(-12 - exponent, 0)

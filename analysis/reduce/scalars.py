@@ -1,4 +1,4 @@
-"""Scalars of runs: numbers for those of one name, and one value for each run."""
+"""Scalars of runs: number those of one name, and reduce them to one value for each run."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -32,8 +32,8 @@ def _numbered(scalars: pd.DataFrame) -> pd.DataFrame:
 def run_values(scalars: Frame, names: Iterable[str]) -> Frame:
     """Return one value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
 
-    A name with a wildcard is one of modules, too: `**.host[*].app[0].packetReceived:count` sums over all that fit. So
-    is a whole one: `Net.host[0].app[0].packetReceived:count`.
+    A name with a wildcard or a dot is matched with `module.name`: `**.host[*].app[0].packetReceived:count` sums over
+    all matching scalars, and `Net.host[0].app[0].packetReceived:count` is one scalar.
     """
     plain = sorted(name for name in names if "*" not in name)
     patterns = sorted(name for name in names if "*" in name or "." in name)  # a scalar's own name may have dots, too
@@ -46,7 +46,10 @@ def run_values(scalars: Frame, names: Iterable[str]) -> Frame:
 
 
 def _called(scalars: pd.DataFrame, plain: Sequence[str], patterns: Sequence[str]) -> pd.DataFrame:
-    """Return the scalars of plain names; and those, written module.name, that fit a pattern, which is then the name."""
+    """Return the scalars with these plain names, and those whose `module.name` matches a pattern.
+
+    The name of the latter becomes the pattern.
+    """
     there = scalars[["module", "name"]].drop_duplicates()
     whole = list(zip(there["module"], there["name"], there["module"] + "." + there["name"], strict=True))
     fitting = []

@@ -1,4 +1,4 @@
-"""Run functions of pandas DataFrames on frames of pandas or of Spark: the one place that tells the two apart.
+"""Apply functions of pandas DataFrames to frames of pandas or Spark. Only this module distinguishes the two.
 
 A reduction is made of two steps. `each_part` applies a function to any part of the rows, such as the first 10,000;
 `together` applies one to parts that hold all rows of equal keys. A pandas frame is a single part.
@@ -17,7 +17,7 @@ INTEGER, REAL = "bigint", "double"
 
 
 def each_part(frame: Frame, function: Function, names: Sequence[str], types: Mapping[str, str]) -> Frame:
-    """Return what the function makes of the rows, with the columns `names`; `types` are those of new columns."""
+    """Apply a function to the rows, in any parts. It returns the columns `names`; `types` are those of new columns."""
     if isinstance(frame, pd.DataFrame):
         return function(frame)
     return frame.mapInPandas(partial(_apply, function), _schema(frame, names, types))
@@ -26,7 +26,7 @@ def each_part(frame: Frame, function: Function, names: Sequence[str], types: Map
 def together(
     frame: Frame, by: Sequence[str], function: Function, names: Sequence[str], types: Mapping[str, str]
 ) -> Frame:
-    """Return what the function makes of the rows, those of equal keys `by` in one part; columns as for `each_part`."""
+    """Apply a function to the rows, all rows with equal keys `by` in one part; the columns are as for `each_part`."""
     if isinstance(frame, pd.DataFrame):
         return function(frame)
     return frame.repartition(*by).mapInPandas(partial(_whole, function), _schema(frame, names, types))

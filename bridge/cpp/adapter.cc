@@ -104,7 +104,8 @@ void AdapterBase::happen(const Due &due) {
             if (nodes_[action.node].up) act(action);
             break;
         case Due::TIMER:
-            if (timers_.erase(action.ref) > 0) emit(Kind::TIMER, told_ps(action.time_ps), action.node, action.ref, 0);
+            if (timers_.erase(action.ref) > 0)
+                emit(Kind::TIMER, reported_ps(action.time_ps), action.node, action.ref, 0);
             break;
         case Due::BROADCAST:
             broadcast();
@@ -124,7 +125,8 @@ void AdapterBase::schedule_broadcast() {
 }
 
 void AdapterBase::broadcast() {
-    emit(Kind::BROADCAST, told_ps(broadcasts_.time_ps), broadcasts_.node, broadcasts_.number, broadcasts_.size_bytes);
+    emit(Kind::BROADCAST, reported_ps(broadcasts_.time_ps), broadcasts_.node, broadcasts_.number,
+         broadcasts_.size_bytes);
     broadcasts_.next();
     schedule_broadcast();
 }
@@ -135,7 +137,7 @@ void AdapterBase::switch_node(const Action &action) {
     if (state.up == up) return;
     state.up = up;
     if (!up) ++state.failures;
-    tell(Kind::NODE, told_ps(action.time_ps), action.node, 0, up);
+    tell(Kind::NODE, reported_ps(action.time_ps), action.node, 0, up);
     switched(action.node, up);
 }
 

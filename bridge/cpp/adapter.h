@@ -1,7 +1,7 @@
 // The common part of all adapters: broadcasts, failures, timers, actions, the state of nodes, and the end of a run.
 //
-// A simulator's adapter derives from AdapterBase. It implements `schedule`, which has `happen` called at an instant,
-// and the sending and failing of a node. It reports the events that nodes see with `emit`.
+// A simulator's adapter derives from AdapterBase. It implements `schedule`, which makes the simulator call `happen` at
+// an instant, and the sending and failing of a node. It reports the events that nodes see with `emit`.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class AdapterBase {
 
   protected:
     // ---- implemented by a simulator's adapter ----
-    // Has `happen(due)` called at its instant. The result is passed to `unschedule`.
+    // Makes the simulator call `happen(due)` at its instant. The result is passed to `unschedule`.
     virtual void *schedule(const Due &due) = 0;
     // Cancels a timer. `happen` may still be called for it, and does nothing then.
     virtual void unschedule(void *scheduled) { (void)scheduled; }
@@ -65,8 +65,8 @@ class AdapterBase {
     }
     // Takes a node down or brings it up now. Its connections are dropped without a message to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
-    // Returns the time at which something that is due now, and was due at `due_ps`, is reported.
-    virtual int64_t told_ps(int64_t due_ps) { return due_ps; }
+    // Returns the time at which an event that is due now, at `due_ps` on the bridge, is reported.
+    virtual int64_t reported_ps(int64_t due_ps) { return due_ps; }
     // Records a value, in simulators with result files of their own.
     virtual void record(const Action &action) { (void)action; }
     // Shows a window and the number of actions that answered it, in graphical environments.

@@ -15,7 +15,7 @@ namespace causeway {
 namespace {
 
 constexpr int kExitStatus = 3;
-constexpr double kRetrySeconds = 5;  // a controller may be between two runs
+constexpr double kRetrySeconds = 5;  // so that a controller that is between two runs is found
 constexpr int kRetryPause_us = 20'000;
 constexpr const char *kControllerDied = "the controller died; the simulation ends here";
 

@@ -21,7 +21,7 @@ class Channel {
     Channel(const Channel &) = delete;
     Channel &operator=(const Channel &) = delete;
 
-    // Connects, sends the first frame and receives its answer. Retries for some seconds while nobody answers.
+    // Connects, sends the first frame and receives its answer. Retries for some seconds without an answer.
     void introduce(const Frame &hello, Frame *answer);
 
     // Both end the process with one line if the controller died, is silent for too long, or sends no valid Frame.
@@ -30,7 +30,7 @@ class Channel {
 
     // Prints one line and ends the process with status 3.
     [[noreturn]] void give_up(const std::string &why);
-    // Makes `give_up` call a handler, which throws, where the process must live on (in a graphical environment).
+    // Makes `give_up` call a handler, which throws, where the process must not end (in a graphical environment).
     static void instead_of_exit(void (*handler)(const std::string &why));
 
     // Waits until all frames are sent, then closes. The destructor does it too.

@@ -76,7 +76,7 @@ void Client::take_lookaheads() {
         window_.lookahead().declare(at<int32_t>(a.patient_node(), i), at<uint8_t>(a.patient_topic(), i),
                                     at<int64_t>(a.patience_ps(), i));
     }
-    if (promises > 0) window_.look_again();
+    if (promises > 0) window_.update_horizon();
 }
 
 void Client::expect(Frame::BodyCase body, const char *what) {

@@ -1,4 +1,4 @@
-// Link failures, jammers and partitions: decides which packets are lost at an instant (network/faults.py).
+// Link failures, jammers and partitions, and the packets that are lost because of them (network/faults.py).
 #pragma once
 
 #include <cstdint>

@@ -15,16 +15,16 @@ class LookaheadTable {
     void sent(int64_t packet, uint8_t topic) { recent_[packet & (kRecent - 1)] = {packet, topic}; }
 
     // Notes a declared lookahead.
-    void declare(int32_t node, uint8_t topic, int64_t patience_ps) {
-        if (patience_ps_.size() <= static_cast<size_t>(node)) patience_ps_.resize(node + 1);
-        patience_ps_[node][topic] = patience_ps;
+    void declare(int32_t node, uint8_t topic, int64_t lookahead_ps) {
+        if (lookahead_ps_.size() <= static_cast<size_t>(node)) lookahead_ps_.resize(node + 1);
+        lookahead_ps_[node][topic] = lookahead_ps;
     }
 
     // Returns the lookahead that the node has declared for this packet's topic; 0 if it has not.
     int64_t of(int32_t node, int64_t packet) const {
-        if (static_cast<size_t>(node) >= patience_ps_.size()) return 0;  // node -1, everybody, too
+        if (static_cast<size_t>(node) >= lookahead_ps_.size()) return 0;  // node -1, everybody, too
         const Sent &sent = recent_[packet & (kRecent - 1)];
-        return sent.packet == packet ? patience_ps_[node][sent.topic] : 0;
+        return sent.packet == packet ? lookahead_ps_[node][sent.topic] : 0;
     }
 
   private:
@@ -36,7 +36,7 @@ class LookaheadTable {
         uint8_t topic = 0;
     };
     std::vector<Sent> recent_ = std::vector<Sent>(kRecent);
-    std::vector<std::array<int64_t, Constant::TOPICS>> patience_ps_;  // by node, up to the last one with a lookahead
+    std::vector<std::array<int64_t, Constant::TOPICS>> lookahead_ps_;  // by node, up to the last one with a lookahead
 };
 
 }  // namespace causeway

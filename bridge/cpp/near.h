@@ -1,4 +1,5 @@
-// A spatial index: points on the plane, in a grid of squares. A query takes time for the points near its centre only.
+// A spatial index: points on the plane, in a grid of squares. The time of a query depends only on the points near its
+// centre.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-// Thrown for a frame that asks for something impossible. The text is one line for the user.
+// Thrown for a frame with an impossible request. The text is one line for the user.
 class Refused : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

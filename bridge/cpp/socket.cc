@@ -27,7 +27,7 @@ class PairSocket : public Socket {
         set(socket_.get(), ZMQ_RCVHWM, kHighWater);
         set(socket_.get(), ZMQ_SNDHWM, kHighWater);
         set(socket_.get(), ZMQ_LINGER, 0);
-        set(socket_.get(), ZMQ_RECONNECT_IVL, -1);  // a second connection would have missed what the first one carried
+        set(socket_.get(), ZMQ_RECONNECT_IVL, -1);  // a second connection would lack the frames of the first one
         if (keys) use(*keys);
         zmq_socket_monitor(socket_.get(), kMonitor, ZMQ_EVENT_HANDSHAKE_SUCCEEDED | kGone);
         set(monitor_.get(), ZMQ_RCVTIMEO, kTrySeconds * 1000);
@@ -35,7 +35,7 @@ class PairSocket : public Socket {
             throw std::runtime_error("cannot connect to " + endpoint + ": " + zmq_strerror(errno));
         }
         if (next_event(0) != ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-            throw ConnectionOver("cannot connect to " + endpoint + ": nobody answers there");
+            throw ConnectionOver("cannot connect to " + endpoint + ": no process answers there");
         }
         set(socket_.get(), ZMQ_LINGER, kLingerMs);
         zmq_msg_init(&in_);

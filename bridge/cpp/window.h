@@ -24,10 +24,11 @@ class WindowBuilder {
         uint8_t kind;
     };
 
-    // The most events of a window, passive ones and without a cap, too: memory is bounded.
+    // The most events of a window, even without a cap, so that memory is bounded.
     static constexpr size_t kMostRows = 1 << 16;
-    // One of so many windows wants a reply even if all are passive. This keeps an adapter from running far ahead, and
-    // below the socket's high-water mark (beyond it, libzmq drops frames that it has not read when a peer closes).
+    // One in this number of windows wants a reply even if all are passive. This keeps an adapter from running far
+    // ahead, and below the socket's high-water mark (beyond it, libzmq drops frames that it has not read when a peer
+    // closes).
     static constexpr int kMostUnanswered = 8;
 
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
@@ -45,9 +46,9 @@ class WindowBuilder {
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
 
-    // The topics of packets and the lookaheads of nodes. Call `look_again` after a change of a lookahead.
+    // The topics of packets and the lookaheads of nodes. Call `update_horizon` after a change of a lookahead.
     LookaheadTable &lookahead() { return lookahead_; }
-    void look_again() { keep_from(0); }
+    void update_horizon() { keep_from(0); }
 
     // Returns the first instant at which an action may answer the events: the simulator must not go on to it before the
     // window is sent.
@@ -99,8 +100,8 @@ class WindowBuilder {
     // Returns the first instant at which an action may answer an event.
     int64_t deadline_ps(const Row &row) const {
         if (passive_kinds_ >> row.kind & 1) return kNever;
-        const int64_t patience_ps = row.kind == Kind::ARRIVAL ? lookahead_.of(row.node, row.ref) : 0;
-        const int64_t wait_ps = std::max(reaction_ps_, patience_ps);
+        const int64_t lookahead_ps = row.kind == Kind::ARRIVAL ? lookahead_.of(row.node, row.ref) : 0;
+        const int64_t wait_ps = std::max(reaction_ps_, lookahead_ps);
         return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
     }
 

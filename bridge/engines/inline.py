@@ -31,7 +31,8 @@ ACT_SEND, ACT_SET_TIMER, ACT_CANCEL_TIMER, ACT_NODE = (
 )
 SLOTS = 1 << 15
 TURNS = 1 << 15
-"""The turns of the wheel that have a chain each: all of them are over only after a thousand million slots."""
+"""The number of chains for later turns of the wheel. Two turns share a chain only if they are a thousand million slots
+apart."""
 BATCH = 256
 """The initial room for the events of one slot."""
 PASSIVE_CAP = 4096
@@ -154,7 +155,7 @@ class InlineSession:
 
     def in_flight(self) -> str:
         """Return a text with the number of events in flight."""
-        return f"the network has {int(self._at['live'][0]):,} copies and timers to come"
+        return f"{int(self._at['live'][0]):,} copies and timers are in flight"
 
     def close(self) -> None:
         """Do nothing: there is no process, socket or file."""
@@ -178,7 +179,7 @@ class InlineSession:
 
     def _grow_pool(self, rows: int) -> None:
         """Add free rows for events."""
-        self._memory.check(2 * rows * wheel.POOL.itemsize)  # the old rows are there until they are copied
+        self._memory.check(2 * rows * wheel.POOL.itemsize)  # for a moment both the old rows and their copies exist
         at, old_pool = self._at, self._w.pool
         old = len(old_pool)
         pool = np.zeros(rows, wheel.POOL)

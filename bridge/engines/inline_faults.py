@@ -1,4 +1,4 @@
-"""Link failures and partitions on the inline engine: decides whether a copy that leaves now meets one."""
+"""Link failures and partitions on the inline engine: the check of a copy that leaves its sender."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from causeway.toolchain.jit import compiled
 
 TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
 FAR_SIDE = 2
-"""The side of nodes on no side of a partition: no sum with another side is 1."""
+"""The value for nodes on neither side of a partition. Only sides 0 and 1 add up to 1, which separates two nodes."""
 
 
 class FaultRows(NamedTuple):

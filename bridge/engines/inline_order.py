@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from causeway.toolchain.jit import compiled
 
-RUN = 40
+SORTED_RUN = 40
 """The length of runs that are sorted by insertion before they are merged."""
 
 
@@ -24,7 +24,7 @@ def earlier(some, a, others, b):
 def sort(w, first, n):
     """Sort batch[first:n] in canonical order: runs by insertion, then merged."""
     batch, spare, some, others = w.batch, w.spare, w.places, w.more_places
-    rows, run = n - first, RUN
+    rows, run = n - first, SORTED_RUN
     for start in range(0, rows, run):
         _insert(batch, first, some, start, min(start + run, rows))
     while run < rows:

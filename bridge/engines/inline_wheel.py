@@ -54,15 +54,15 @@ AT = np.dtype([
     ("in_slots", "i8"),  # the number of rows in slots
     ("touched", "i8"),  # the number of times that a row was taken out of a chain so far
     ("dirty", "i8"),  # 1: the slot `epoch` is still to be taken out
-    ("next", "i8"), ("batch", "i8"),  # of the batch: its next event, and its end
-    ("heap", "i8"), ("live", "i8"),  # the number of rows in the heap; in all
-    ("free", "i8"), ("free_rows", "i8"),  # of the pool: the first free row, and the number of free rows
+    ("next", "i8"), ("batch", "i8"),  # the next event of the batch; the end of the batch
+    ("heap", "i8"), ("live", "i8"),  # the number of rows in the heap; the number of events that are still to come
+    ("free", "i8"), ("free_rows", "i8"),  # the first free row of the pool; the number of free rows
     ("more_batch", "i8"),  # the length that the batch must have (NEEDS_BATCH)
-    ("broadcast_ps", "i8"), ("broadcast_node", "i8"), ("broadcast", "i8"),  # the next one of the workload
+    ("broadcast_ps", "i8"), ("broadcast_node", "i8"), ("broadcast", "i8"),  # the workload's next broadcast
     ("now", "i8"), ("events", "i8"),
-    ("out", "i8"),  # of the window: its rows,
-    ("active", "i8"), ("horizon", "i8"),  # whether it wants an answer, and its end in that case,
-    ("last", "i8"),  # the time of its last event
+    ("out", "i8"),  # the number of events in the window
+    ("active", "i8"), ("horizon", "i8"),  # 1: the window wants a reply; the end of such a window
+    ("last", "i8"),  # the time of the window's last event
     ("faulty", "i8"),  # 1: nodes may go down, or packets may meet a link failure or partition when they leave
     ("cancelled", "i8"),  # the number of occupied places in the table of cancelled timers
 ])  # fmt: skip
@@ -232,7 +232,7 @@ def _pop(w):
 def _gather(w):
     """Move the events of the current slot from the wheel into the batch. Return False if the batch is too small.
 
-    The batch begins at 1: the place before its next event is for one out of the heap.
+    The batch begins at 1, so that `_take_from_heap` can put an event before the next one.
     """
     pool, heads, at, batch = w.pool, w.heads, w.at, w.batch
     slot = at[0].epoch & (len(heads) - 1)
@@ -266,7 +266,7 @@ def _take_from_heap(w):
     at, batch = w.at, w.batch
     if at[0].next < at[0].batch and not earlier(w.pool, w.heap[0], batch, at[0].next):
         return
-    if at[0].next == 0:  # one out of the heap is there already: an answer in between brought an earlier event
+    if at[0].next == 0:  # an event was put there before, and an answer has brought an earlier one since: swap them
         row = _row(w)
         w.pool[row] = batch[0]
         _push(w, row)
@@ -407,9 +407,9 @@ def _is_due(w, timer, time_ps):
 
 @compiled
 def collect(c: Rules, w: Wheel, load: Load):
-    """Fill `out` with the events of the next window. Return why it stopped (see WINDOW_FULL ...).
+    """Fill `out` with the events of the next window. Return WINDOW_FULL, WINDOW_END or the array that needs more room.
 
-    It can be called again after NEEDS_*: all its state is in the arrays.
+    After one of NEEDS_* the caller makes room and calls it again: all its state is in the arrays.
     """
     at, batch, out, down = w.at, w.batch, w.out, w.down
     while True:
@@ -426,7 +426,7 @@ def collect(c: Rules, w: Wheel, load: Load):
                 return WINDOW_FULL if at[0].active else WINDOW_END
             at[0].dirty = 1
             if not _feed_workload(c, w, load):
-                at[0].epoch -= 1  # out of rows in the middle of a slot: come back to it and feed the rest
+                at[0].epoch -= 1  # the rows ran out in the middle of a slot: feed its remaining broadcasts next time
                 at[0].dirty = 0
                 return NEEDS_ROWS
             continue

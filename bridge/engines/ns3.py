@@ -1,4 +1,4 @@
-"""The engine ns3: mobile networks on ns-3, where OMNeT++ is not installed or as a second opinion.
+"""The engine ns3: mobile networks on ns-3, for machines without OMNeT++ and for comparison with INET.
 
 The simulator is a program of Causeway's own (see ns3/), compiled at its first use against the ns-3 that
 `toolchain/ns3_find.py` finds.

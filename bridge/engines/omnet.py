@@ -11,7 +11,7 @@
     result_name  the name of these files (default: study and seed)
     pcap         directory for a capture file of every node (INET)
     eventlog     file for OMNeT++'s event log
-    fingerprint  whether to compute the fingerprint of the traffic between nodes (INET)
+    fingerprint  True: compute the fingerprint of the traffic between nodes (INET)
     ui           Qtenv: OMNeT++'s graphical environment; the run has no deadline then
     endpoint     the address to listen at (`bridge/transport.py`)
 
@@ -82,7 +82,7 @@ class OmnetEngine:
         return None if adapter.is_built() else missing_tools() or adapter.failure()
 
     def adapters(self, network: Network | None = None) -> list[Adapter]:
-        """Return the adapters for the installed OMNeT++: its own, and that of an INET which can be used."""
+        """Return the adapter for the installed OMNeT++, and the one for INET if there is an INET that can be used."""
         found = find_omnetpp()
         if found is None:
             return []
@@ -130,7 +130,7 @@ def adapter_of(found: Found) -> Adapter:
 
 
 def inet_adapter_of(found: Found) -> Adapter:
-    """Return the adapter for the INET of a pair, which is linked with that for the OMNeT++."""
+    """Return the adapter for the INET of a pair. It is linked with the adapter for the OMNeT++."""
     assert found.inet_root is not None and found.inet_version is not None
     of_version = version_folder(found)
     variables = {**_variables(found), "INET_ROOT": str(found.inet_root), "VERSION": of_version}
@@ -140,7 +140,7 @@ def inet_adapter_of(found: Found) -> Adapter:
 
 
 def version_folder(found: Found) -> str:
-    """Return the folder of the adapter, below omnet, for the version of INET."""
+    """Return the folder below omnet/ with the adapter for the version of INET."""
     return f"inet-{minor_of(found.inet_version or '')}"
 
 

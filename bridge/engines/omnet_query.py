@@ -1,4 +1,4 @@
-"""The runs that a configuration of a user's ini file has, as OMNeT++ lists them (`opp_run -q`)."""
+"""Lists the runs of a configuration in a user's ini file, by asking OMNeT++ (`opp_run -q`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERY_S = 60.0
 RUN = re.compile(r"Run (\d+): (.*)")
 VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")
 """`$range=150m`; OMNeT++ numbers unnamed variables: `$0=100`. It has substituted any `$name` in a value."""
-MEANT_NAME = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*")
+MISREAD_NAME = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*")
 """An assignment to a name with an underscore, which OMNeT++ before 6.2 parses as the beginning of the first value."""
 SEED_SET = re.compile(r"\tseed-set = (\d+)\s*$")
 
@@ -39,7 +39,7 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
     """Return all runs of a configuration, in order.
 
     Raises:
-        UserError: OMNeT++, INET or the ini file is missing, opp_run fails, or a variable's name is not one for OMNeT++.
+        UserError: OMNeT++, INET or the ini file is missing, opp_run fails, or OMNeT++ rejects the name of a variable.
     """
     if not ini.is_file():
         raise UserError(f"there is no ini file {ini}")
@@ -47,18 +47,18 @@ def runs_of(ini: Path, config: str) -> list[IniRun]:
     if found is None or (why := missing_inet(found)):
         raise UserError(f"{ini} cannot be run here: {missing_omnetpp() if found is None else why}")
     build(inet_adapter_of(found))
-    runs = read_runs(_ask(found, ini, config))
+    runs = read_runs(_query_runs(found, ini, config))
     _check_names(runs, ini, config)
     if not runs:
-        raise UserError(f"configuration {config} of {ini} has no runs: its constraint leaves none")
+        raise UserError(f"configuration {config} of {ini} has no runs: its constraint excludes all combinations")
     return runs
 
 
 def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
-    """Refuse a variable whose name OMNeT++ (before 6.2) does not recognize, as it has an underscore."""
+    """Refuse a variable with an underscore in its name, which OMNeT++ before 6.2 does not recognize."""
     for run in runs:
         for name, value in run.variables.items():
-            if name.isdecimal() and (meant := MEANT_NAME.match(value)):
+            if name.isdecimal() and (meant := MISREAD_NAME.match(value)):
                 raise UserError(
                     f"configuration {config} of {ini} iterates over ${{{meant[1]} = ...}}, which has no name for "
                     f"OMNeT++: names have letters and digits only, so the value itself is '{value}'; write "
@@ -67,7 +67,7 @@ def _check_names(runs: list[IniRun], ini: Path, config: str) -> None:
 
 
 def read_runs(text: str) -> list[IniRun]:
-    """Parse the output of `opp_run -q runconfig`. Of a key that is there twice the first one holds, as in OMNeT++."""
+    """Parse the output of `opp_run -q runconfig`. If a key occurs twice, the first one counts, as in OMNeT++."""
     runs: list[IniRun] = []
     seeds: dict[int, int] = {}
     for line in text.splitlines():
@@ -80,7 +80,7 @@ def read_runs(text: str) -> list[IniRun]:
     return [IniRun(run.number, run.variables, seeds.get(run.number, run.number)) for run in runs]
 
 
-def _ask(found: Found, ini: Path, config: str) -> str:
+def _query_runs(found: Found, ini: Path, config: str) -> str:
     assert found.inet_root is not None
     libraries = (str(found.inet_root / "src" / "INET"), loadable(found, LIBRARY), loadable(found, INET_LIBRARY))
     command = [

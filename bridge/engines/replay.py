@@ -26,7 +26,7 @@ class ReplayEngine:
 
     name = "replay"
     networks: tuple[type, ...] = ()
-    """It builds none: it is only used with a recording."""
+    """Empty: it builds no network, as all events come from a recording."""
 
     def missing(self, network: Network | None = None) -> str | None:
         """Return None: a recording needs no further software."""
@@ -89,11 +89,11 @@ class ReplaySession:
         return window
 
     def _check_end(self) -> None:
-        """Refuse a recording that goes on behind the end of its run: nobody would compare that part."""
+        """Refuse a recording with frames after the end of its run: they would not be compared."""
         if next(self._frames, None) is not None:
             raise UserError(
-                f"{self.path} goes on behind the end of its run (frame {self._frame}), so it is not one recording as "
-                "it was written; record it anew"
+                f"{self.path} has frames after the end of its run (frame {self._frame}), so it was changed after it "
+                "was written; record it anew"
             )
 
     def answer(self, actions: Actions) -> None:

@@ -82,7 +82,7 @@ Loss lay_disk(YansWifiPhyHelper &phy, double reach_m) {
     return {CreateObjectWithAttributes<RangePropagationLossModel>("MaxRange", DoubleValue(reach_m)), reach_m};
 }
 
-/// Makes radios that send into an Air.
+/// Makes radios that send into a WirelessChannel.
 class WirelessPhyHelper : public YansWifiPhyHelper {
   public:
     WirelessPhyHelper() { m_phys.front().SetTypeId("causeway::WirelessPhy"); }

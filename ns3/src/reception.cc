@@ -70,7 +70,7 @@ void ReceptionMeter::over(uint64_t frame) {
         ++counts_.copies_lost;
         const Label &label = found->second.label;
         if (label.packet < 0 || label.peer >= 0) continue;
-        if (label.in_one_frame || told_.emplace(label.serial, node).second) {
+        if (label.in_one_frame || reported_.emplace(label.serial, node).second) {
             reports_.lost(node, label.packet, Interface::WIRELESS);
         }
     }

@@ -58,7 +58,8 @@ class ReceptionMeter {
     std::function<bool(int)> is_up_;
     const Reports &reports_;
     std::unordered_map<uint64_t, Frame> on_air_;
-    std::set<std::pair<int64_t, int>> told_;  // (serial, node): the loss of a packet in several frames is reported once
+    std::set<std::pair<int64_t, int>>
+        reported_;  // (serial, node): the loss of a packet in several frames is reported once
     Counts counts_;
 };
 

@@ -50,7 +50,7 @@ class WirelessChannel : public ns3::SimpleRefCount<WirelessChannel> {
     int64_t looked_at_ps_ = -1;  // -1: never
 };
 
-/// A radio of ns-3 that sends into an Air.
+/// A radio of ns-3 that sends into a WirelessChannel.
 class WirelessPhy : public ns3::YansWifiPhy {
   public:
     static ns3::TypeId GetTypeId();

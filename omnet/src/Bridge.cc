@@ -76,19 +76,19 @@ bool Bridge::askMayRun(int64_t next_ps, bool *exchanged) {
     return next != Client::END;
 }
 
-int64_t Bridge::toldPs() {
-    if (told_ps_ < 0 || simTime() > told_at_) {
-        told_ps_ = std::max(now_ps(), told_ps_ + 1);
-        told_at_ = simTime();
+int64_t Bridge::reportedPs() {
+    if (reported_ps_ < 0 || simTime() > reported_at_) {
+        reported_ps_ = std::max(now_ps(), reported_ps_ + 1);
+        reported_at_ = simTime();
     }
-    return told_ps_;
+    return reported_ps_;
 }
 
 void Bridge::end() {
     if (!connected() || finished_) return;
     finished_ = true;
     measureFingerprint();
-    finish(std::max(now_ps(), told_ps_), getSimulation()->getEventNumber(), measured_);
+    finish(std::max(now_ps(), reported_ps_), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
 }
 

@@ -80,7 +80,7 @@ class Bridge : public AdapterBase {
 
     // Records a position, also of a node that is down.
     void tellPlace(int node, int32_t x_mm, int32_t y_mm) {
-        tell(Kind::PLACE, toldPs(), node, pack_position(x_mm, y_mm), 0);
+        tell(Kind::PLACE, reportedPs(), node, pack_position(x_mm, y_mm), 0);
     }
     // Reports an event of a connection: CONNECTED to ENDED.
     void emitConnection(Kind::Value kind, int node, int64_t connection, int arg) {
@@ -106,8 +106,8 @@ class Bridge : public AdapterBase {
   private:
     std::vector<NodeHandler *> handlers_;  // by node
     bool begun_ = false, finished_ = false;
-    omnetpp::simtime_t told_at_;  // the last instant of which an event was reported
-    int64_t told_ps_ = -1;        // the time at which it was reported
+    omnetpp::simtime_t reported_at_;  // the last instant of which an event was reported
+    int64_t reported_ps_ = -1;        // the time at which it was reported
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
 
@@ -122,9 +122,9 @@ class Bridge : public AdapterBase {
 
     // Returns the time at which an event of this instant is reported: the present time in picoseconds or, if an earlier
     // instant was reported there already, the next picosecond.
-    int64_t toldPs();
-    int64_t told_ps(int64_t) override { return toldPs(); }
-    void emitNow(Kind::Value kind, int node, int64_t ref, int arg) { emit(kind, toldPs(), node, ref, arg); }
+    int64_t reportedPs();
+    int64_t reported_ps(int64_t) override { return reportedPs(); }
+    void emitNow(Kind::Value kind, int node, int64_t ref, int arg) { emit(kind, reportedPs(), node, ref, arg); }
     void measureFingerprint();
     bool askMayRun(int64_t next_ps, bool *exchanged);
     NodeHandler *handlerOf(int node);

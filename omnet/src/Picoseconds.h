@@ -1,8 +1,8 @@
 // Times of the simulation, which has a resolution of its own, and the picoseconds of the bridge.
 //
 // A finer time is rounded down to a picosecond, so that an event is never reported before one that precedes it. Two
-// instants of one picosecond are reported at two picoseconds: see `Bridge::toldPs`. Actions come in whole picoseconds;
-// in a coarser simulation they take effect at the first instant that is not before theirs.
+// instants of one picosecond are reported at two picoseconds: see `Bridge::reportedPs`. Actions come in whole
+// picoseconds; in a coarser simulation they take effect at the first instant that is not before theirs.
 #pragma once
 
 #include <omnetpp.h>

@@ -125,7 +125,7 @@ def as_nodes(program):
 
 @settings(max_examples=examples(40))
 @given(PROGRAMS, st.sampled_from([0.0, 0.05]))
-def test_an_exchange_between_nodes_is_that_over_loopback(program, loss):
+def test_an_exchange_between_nodes_equals_that_over_loopback(program, loss):
     if loss:  # a lost datagram is not determined
         program = [step for step in program if step[0] != "ask"]
     assert results(as_nodes(program), 2, jitter_ms=2, loss=loss)[1] == over_loopback(program)
@@ -137,6 +137,6 @@ def test_an_exchange_between_nodes_is_that_over_loopback(program, loss):
 @settings(max_examples=examples(6))
 @given(PROGRAMS)
 @example([("write", 1), ("ask", 0)])
-def test_an_exchange_over_simulated_tcp_is_that_over_loopback(engine, program):
+def test_an_exchange_over_simulated_tcp_equals_that_over_loopback(engine, program):
     programs, _ = run_on(engine, as_nodes(program), in_a_row(2, metres=20))
     assert programs.results[1] == over_loopback(program)

@@ -252,7 +252,7 @@ def test_sockets_are_lost_with_the_node():
     assert results(main, faults=faults((1, 1, 0), (2, 1, 1)))[0] == [ConnectionRefusedError]
 
 
-def test_losses_are_the_networks():
+def test_losses_come_from_the_network():
     async def main(node):
         box = await endpoint(local_addr=("0.0.0.0", 9))
         if node.id == 0:

@@ -51,7 +51,7 @@ def test_random_numbers_come_from_the_seed_and_differ_between_nodes():
     assert [k for k in kinds if first[0][k] == other[0][k] and k != uuid1] == []
 
 
-def test_a_node_that_seeds_its_chance_disturbs_no_other():
+def test_a_node_that_seeds_its_random_generator_affects_no_other_node():
     async def main(node):
         if node.id == 0:
             random.seed(5)
@@ -64,7 +64,7 @@ def test_a_node_that_seeds_its_chance_disturbs_no_other():
     assert zero == outside != one
 
 
-def test_a_second_life_draws_other_numbers_than_the_first():
+def test_a_node_draws_other_numbers_after_a_failure():
     seen = []
 
     async def main(node):

@@ -83,7 +83,7 @@ def test_an_infinite_timeout_never_fires():
     assert results(main, 1) == [1.0]
 
 
-def test_a_sleep_longer_than_a_run_can_be_lasts_until_its_end():
+def test_a_sleep_beyond_the_latest_time_lasts_until_the_end_of_the_run():
     async def main(node):
         await asyncio.sleep(365 * 24 * 3600)
 
@@ -261,7 +261,7 @@ def test_a_task_that_is_kept_but_never_awaited_is_found_at_the_end_with_the_time
         run(main, 1)
 
 
-def test_an_error_that_another_task_takes_is_the_programs_own_business():
+def test_an_error_that_another_task_retrieves_does_not_end_the_run():
     async def main(node):
         async def fails():
             raise ValueError("taken")
@@ -334,7 +334,7 @@ def test_a_program_that_spins_is_named(monkeypatch):
         run(main, 1)
 
 
-def test_a_node_that_touches_another_ones_future_is_reported_that_nodes_share_nothing():
+def test_a_node_that_touches_a_future_of_another_node_is_an_error():
     shared = {}
 
     async def main(node):

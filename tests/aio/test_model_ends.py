@@ -86,7 +86,7 @@ class Refuses:
 
 
 @pytest.mark.parametrize("how", ["the simulator dies", "an interrupt", "an invalid window", "observer"])
-def test_a_run_that_the_engine_ends_leaves_nothing_in_place(how: str) -> None:
+def test_a_run_that_the_engine_ends_leaves_no_stand_ins(how: str) -> None:
     before = in_place()
     spec = RunSpec("test", {}, 1, network(2), MS_PS, duration_ps=20 * S_PS)
     programs = Programs(main)
@@ -96,7 +96,7 @@ def test_a_run_that_the_engine_ends_leaves_nothing_in_place(how: str) -> None:
     assert programs.over
 
 
-def test_a_world_that_cannot_begin_leaves_nothing_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     before = in_place()
     put = confined._put
     left = iter(range(5))
@@ -122,7 +122,7 @@ def test_a_world_that_cannot_begin_leaves_nothing_in_place(monkeypatch: pytest.M
     assert in_place() == before
 
 
-def test_a_small_model_that_fails_to_begin_leaves_nothing_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_fails_to_begin_leaves_no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     before = in_place()
 
     async def fails(node):
@@ -134,7 +134,7 @@ def test_a_small_model_that_fails_to_begin_leaves_nothing_in_place(monkeypatch: 
 
 
 @pytest.mark.parametrize("most_states", [0, 20])
-def test_a_search_of_small_model_leaves_nothing_in_place(most_states: int, tmp_path: Path) -> None:
+def test_a_search_of_a_model_leaves_no_stand_ins(most_states: int, tmp_path: Path) -> None:
     before = in_place()
     trial = Trial(str(EXAMPLES / "chatter.py"), {"nodes": 2})
     check_study(trial, Search(4, 2.0, most_states, False, 1), tmp_path, Console(file=io.StringIO()))

@@ -104,7 +104,7 @@ def test_sys_exit_in_a_program_says_what_to_do():
         run(main)
 
 
-def test_a_study_without_a_program_is_refused_in_words():
+def test_a_study_without_a_program_is_refused_with_a_remedy():
     class Empty(ProgramStudy):
         name, title = "empty", "nothing"
 

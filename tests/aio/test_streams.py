@@ -145,7 +145,7 @@ def test_write_limits_pause_and_resume_the_protocol():
     assert seen == ["pause", "resume"]
 
 
-def test_nobody_on_the_port_is_a_refused_connection():
+def test_a_connection_to_a_port_without_listener_is_refused():
     async def main(node):
         if node.id == 1:
             with pytest.raises(ConnectionRefusedError, match=r"Connect call failed \('10.0.0.1', 81\)"):
@@ -156,7 +156,7 @@ def test_nobody_on_the_port_is_a_refused_connection():
     assert results(main)[1] == pytest.approx(ROUND_TRIP_S, abs=1e-9)
 
 
-def test_a_node_that_is_down_is_a_timeout():
+def test_connecting_to_a_node_that_is_down_times_out():
     async def main(node):
         if node.id == 1:
             await asyncio.sleep(2)
@@ -274,7 +274,7 @@ def test_a_peer_that_fails_and_recovers_has_lost_the_connection():
     assert results(main, faults=faults((2, 0, 0), (3, 0, 1)))[1] == b"again"
 
 
-def test_a_peer_that_fails_for_good_is_a_timeout_in_the_end():
+def test_a_connection_to_a_peer_that_fails_for_good_times_out():
     async def main(node):
         if node.id == 0:
             await serve(echo)

@@ -30,7 +30,7 @@ async def serve(handle, seconds: float = 100) -> None:
 
 
 @pytest.mark.parametrize("radio", ["wifi", "unitdisk"])
-def test_bytes_go_there_and_back_in_order_and_half_closes_are_heard(engine, radio):
+def test_bytes_arrive_in_order_in_both_directions_and_half_closes_are_reported(engine, radio):
     payload = random.Random(7).randbytes(60_000)
 
     async def main(node):
@@ -66,7 +66,7 @@ def test_a_connection_knows_its_ends_and_takes_a_round_trip_of_the_radio(engine)
     assert 0.0002 < took_s < 0.01
 
 
-def test_nobody_listening_refuses_and_nobody_there_times_out(engine):
+def test_without_a_listener_a_connection_is_refused_and_without_a_node_it_times_out(engine):
     async def main(node):
         if node.id == 0:
             return None
@@ -185,7 +185,7 @@ def test_a_paused_reader_closes_the_window_and_the_writer_waits(engine):
     assert stuck_s < 15 and 20 < end_s < 40
 
 
-def test_a_node_that_fails_is_silent_and_a_reset_once_it_is_back(engine):
+def test_a_failed_node_is_silent_and_resets_the_connection_after_its_recovery(engine):
     """The writer hears nothing while the other one is off; its first segment after that finds nobody."""
     network = replace(in_a_row(2), faults=faults((2, 0, 0), (12, 0, 1)))
 
@@ -249,7 +249,7 @@ def test_stations_talk_over_their_wire(engine):
     assert 0.04 < wired[1] < 0.2 and air[1] < 0.03
 
 
-def test_a_cancelled_attempt_and_a_node_that_talks_to_itself(engine):
+def test_a_cancelled_attempt_is_over_and_a_node_can_connect_to_itself(engine):
     async def main(node):
         if node.id == 0:
             async with await asyncio.start_server(echo, port=80):

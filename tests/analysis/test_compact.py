@@ -45,7 +45,7 @@ def test_compacting_changes_no_row_and_leaves_few_files(tmp_path):
     assert again.files_before == again.files_after and everything(tmp_path) == before
 
 
-def test_a_run_is_found_and_read_after_it_was_compacted(tmp_path):
+def test_a_compacted_run_is_found_and_read(tmp_path):
     fill(tmp_path)
     compact.compact(tmp_path)
     assert store.has_run(tmp_path, "one3") and store.has_run(tmp_path, "R1") and not store.has_run(tmp_path, "one9")
@@ -101,7 +101,7 @@ def repaired(folder):
     assert [problem.what for problem in health.problems(folder)] == []
 
 
-def test_many_files_are_put_together_in_turns(tmp_path, monkeypatch):
+def test_many_files_are_merged_in_groups(tmp_path, monkeypatch):
     fill(tmp_path)
     before = everything(tmp_path)
     monkeypatch.setattr(compact, "_TOGETHER_BYTES", 5000)
@@ -128,7 +128,7 @@ def test_a_command_compacts_a_folder_that_has_many_files(tmp_path, monkeypatch):
     assert len(store.files_of(tmp_path, "runs")) == 1 and len(store.finished_runs(tmp_path)) == 14
 
 
-def test_a_reader_that_is_overtaken_by_a_compaction_sees_one_state(tmp_path, monkeypatch):
+def test_a_reader_during_a_compaction_sees_one_state(tmp_path, monkeypatch):
     fill(tmp_path)
     before = everything(tmp_path)
     with store.one_state(tmp_path):
@@ -148,13 +148,13 @@ def test_compacted_files_are_deleted_when_no_reader_can_need_them(tmp_path, monk
     monkeypatch.setattr(delta, "KEPT_HOURS", 0)
     rows = everything(tmp_path)
     compact.compact(tmp_path)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     assert len(list(tmp_path.rglob("*.parquet"))) == len(delta.latest(tmp_path).all_files())
     assert everything(tmp_path) == rows
 
 
 @pytest.mark.parametrize("compacted", [False, True])
-def test_runs_that_are_forgotten_go_from_all_tables_at_once_and_others_stay(tmp_path, compacted):
+def test_removed_runs_leave_all_tables_at_once_and_others_stay(tmp_path, compacted):
     fill(tmp_path)
     if compacted:
         compact.compact(tmp_path)
@@ -175,7 +175,7 @@ def test_runs_that_are_forgotten_go_from_all_tables_at_once_and_others_stay(tmp_
     assert values(tmp_path)["one3"] == 33.0 and values(tmp_path)["R1"] == 1.0
 
 
-def test_runs_are_forgotten_though_a_compaction_came_first(tmp_path, monkeypatch):
+def test_runs_are_removed_after_a_compaction_by_another_process(tmp_path, monkeypatch):
     fill(tmp_path)
     real, times = compact.without_runs, []
 

@@ -59,7 +59,7 @@ def test_each_engine_gets_a_row_beside_the_published_number(tmp_path):
     assert first["ci95_low"] < 0.15 < first["ci95_high"] and math.isnan(second["ci95_low"])
 
 
-def test_a_parameter_that_differs_keeps_a_run_out(tmp_path):
+def test_a_run_with_another_parameter_is_excluded(tmp_path):
     for change in (('""n"": 10', '""n"": 11'), ("fast", "slow"), ("true", "false"), ('""on""', '""off""')):
         assert compare(published(tmp_path, ROW.replace(*change)), ready()).empty
 
@@ -107,10 +107,11 @@ def test_a_published_bound_is_compared_by_its_nearest_end(tmp_path, said, ratio)
 
 @pytest.mark.parametrize(
     ("said", "why"),
-    [("0.2,<,,", "said by high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
-     ("0.2,=,,0.3", "said by published alone"), (",,,", "said by published alone"), ("inf,,,", "not a finite number")],
+    [("0.2,<,,", "needs values in high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
+     ("0.2,=,,0.3", "values in published alone"), (",,,", "values in published alone"),
+     ("inf,,,", "not a finite number")],
 )  # fmt: skip
-def test_a_relation_says_which_numbers_belong_to_it(tmp_path, said, why):
+def test_a_relation_determines_the_columns_that_must_be_filled(tmp_path, said, why):
     with pytest.raises(UserError, match=rf"p\.csv:2: .*{why}"):
         published(tmp_path, ROW.replace(",0.2,", f",{said},"), head=BOUNDS_HEAD)
 

@@ -42,12 +42,12 @@ def small(folder: Path) -> Path:
 
 
 def whats(folder: Path) -> list[str]:
-    delta.forget_what_is_known()
+    delta.forget_versions()
     return [problem.what for problem in health.problems(folder)]
 
 
 def repair(folder: Path) -> None:
-    delta.forget_what_is_known()
+    delta.forget_versions()
     for problem in health.problems(folder):
         problem.repair()
     assert whats(folder) == []
@@ -229,12 +229,12 @@ def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums
     assert len(whats(folder)) == 1, "and it is still told"
 
 
-def test_a_log_that_has_rotted_is_reported_and_put_back(tmp_path):
+def test_a_damaged_log_is_reported_and_restored(tmp_path):
     folder = small(tmp_path / "out")
     right, log = everything(folder), delta._log(folder, 1)
     at = log.read_bytes().index(b"numRecords") + 14
     flip(log, 8 * at)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     with pytest.raises(UserError, match=r"0001\.json has changed.*doctor.*--repair"):
         store.read_arrow(folder, "runs")
     repair(folder)
@@ -270,7 +270,7 @@ def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsy
     assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
 
 
-def test_the_doctor_takes_nothing_that_has_just_committed(tmp_path):
+def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
     """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
     real = os.replace
 
@@ -286,12 +286,12 @@ def test_the_doctor_takes_nothing_that_has_just_committed(tmp_path):
     assert len(store.finished_runs(tmp_path)) == 15 == len(store.read_arrow(tmp_path, "scalars"))
 
 
-def test_a_folder_of_a_newer_format_is_refused_and_left_alone(tmp_path, monkeypatch):
+def test_a_folder_of_a_newer_format_is_refused_and_not_changed(tmp_path, monkeypatch):
     folder = tmp_path / "out"
     monkeypatch.setattr(delta, "FORMAT", 2)
     small(folder)
     monkeypatch.undo()
-    delta.forget_what_is_known()
+    delta.forget_versions()
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     for use in (lambda: store.read_arrow(folder, "runs"), lambda: store.write_run(folder, tables("x")),
                 lambda: compact.compact(folder)):  # fmt: skip
@@ -307,7 +307,7 @@ LINKED = ["tables", "tables/_delta_log", "tables/_copies", "tables/table=scalars
 
 
 @pytest.mark.parametrize("linked", LINKED)
-def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
+def test_a_folder_with_links_is_refused(tmp_path, linked):
     """The link leads to a part of a healthy folder, two days old, which a careless repair would take for an orphan."""
     folder, mine = small(tmp_path / "out"), small(tmp_path / "mine")
     (mine / ".locks" / "old.lock").touch()
@@ -316,7 +316,7 @@ def test_a_strangers_folder_with_links_is_refused(tmp_path, linked):
     shutil.rmtree(folder / linked)
     (folder / linked).symlink_to(mine / linked)
     before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
-    delta.forget_what_is_known()
+    delta.forget_versions()
     for use in (lambda: store.read_arrow(folder, "runs"), lambda: compact.compact(folder),
                 lambda: store.write_run(folder, tables("new")), lambda: list(health.problems(folder)),
                 lambda: compact.forget_runs(folder, ["a"]), lambda: report.write(folder)):  # fmt: skip
@@ -369,7 +369,7 @@ def test_a_log_that_names_files_of_others_is_refused(tmp_path):
     text = edited(log.read_text(), ("table=scalars/", "table=scalars/../../../"))
     log.write_text(text)
     shutil.rmtree(folder / "tables" / delta.COPIES)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     with pytest.raises(UserError, match="no file of a result folder"):
         store.read_arrow(folder, "runs")
 
@@ -422,10 +422,10 @@ def test_a_power_loss_loses_no_reported_run(tmp_path, monkeypatch):
         if number in (0, 1, 19, 20, 24):
             compact.compact(folder) if number == 19 else None
             disk.after(tmp_path, one := next(left))
-            delta.forget_what_is_known()
+            delta.forget_versions()
             assert sorted(store.finished_runs(one / "a" / "out")) == landed
             assert len(store.read_arrow(one / "a" / "out", "scalars")) == len(landed)
-            delta.forget_what_is_known()
+            delta.forget_versions()
 
 
 def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
@@ -433,9 +433,9 @@ def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
     before = sorted((folder / "tables").glob("table=*/*.parquet"))
     for name in (delta.LOG, delta.COPIES):
         shutil.rmtree(folder / "tables" / name)
-    delta.forget_what_is_known()
+    delta.forget_versions()
     (what,) = whats(folder)
-    assert f"the log is gone, {len(before)} files of rows are there" in what
+    assert f"the log is missing, and {len(before)} files of rows are there" in what
     for problem in health.problems(folder):
         problem.repair()
     assert sorted((folder / "tables").glob("table=*/*.parquet")) == before
@@ -451,7 +451,7 @@ def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path)
 
 
 @pytest.mark.parametrize("inside", ["", "tables", "tables/table=runs"])
-def test_the_doctor_calls_no_other_folder_whole(tmp_path, inside):
+def test_the_doctor_refuses_a_folder_without_tables(tmp_path, inside):
     """A wrong path, such as the folder of tables, would pass for a folder without problems."""
     if inside:
         small(tmp_path)

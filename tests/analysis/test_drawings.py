@@ -247,7 +247,7 @@ def test_states_are_spans_in_the_colours_of_the_legend(sheet: Sheet) -> None:
 
 
 @pytest.mark.parametrize("kind", ["line", "bar", "box", "cdf", "histogram", "scatter", "time", "state"])
-def test_nothing_is_drawn_of_nothing(kind: str, sheet: Sheet) -> None:
+def test_a_plot_without_data_draws_nothing(kind: str, sheet: Sheet) -> None:
     recorded = kind in ("time", "state")
     numbers = sheet.draw(
         data_of(Plot("t", "s" if recorded else "other", "none" if recorded else "y", kind=kind), {1: [1.0]})

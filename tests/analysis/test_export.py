@@ -38,7 +38,7 @@ def test_every_kind_is_a_file_in_both_formats(exported: Path) -> None:
     assert set(known()) - {"time"} >= set(SHIPPED)
 
 
-def test_a_drawing_is_whole_without_a_page(exported: Path) -> None:
+def test_an_exported_figure_is_complete_without_a_page(exported: Path) -> None:
     for path in exported.glob("*.svg"):
         root = ElementTree.fromstring(path.read_text())
         words = [e.text for e in root.iter() if e.tag.endswith("}text")]
@@ -64,7 +64,7 @@ def test_an_export_deletes_only_files_of_the_previous_export(exported: Path, tmp
 
 
 @pytest.mark.slow
-def test_files_are_one_and_the_same_every_time(exported: Path) -> None:
+def test_exported_files_have_the_same_bytes_every_time(exported: Path) -> None:
     before = {path.name: path.read_bytes() for path in exported.glob("*.*") if path.suffix in (".pdf", ".svg")}
     assert before["clocks-all-of-bar.pdf"].startswith(b"%PDF")
     assert b"/Title (All & of bar)" in before["clocks-all-of-bar.pdf"]
@@ -106,6 +106,6 @@ def test_a_table_is_latex() -> None:
     ]  # fmt: skip
 
 
-def test_a_format_that_there_is_not_is_refused() -> None:
+def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(UserError, match="there is no export 'docx'; allowed: svg, pdf, pgf, tex"):
         write.check(["svg", "docx"])

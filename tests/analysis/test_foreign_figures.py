@@ -64,7 +64,7 @@ def test_a_whole_name_of_one_module_needs_no_wildcard(folder: Path) -> None:
     assert "nothing of that name to draw: No such (" in said and "No runs here for: Not here." in said
 
 
-def test_axes_and_keys_read_well(folder: Path) -> None:
+def test_labels_of_axes_and_legends_are_readable(folder: Path) -> None:
     received = '"**.app[0].packetReceived:count"'
     over = Plot("S", "Aloha", received, "iat", kind="scatter", more={"over": '"channelUtilization:last" * 100'})
     plots = [over, Plot("L", "Aloha", received, series="iat")]
@@ -85,7 +85,7 @@ def test_a_plots_fields_are_texts(tmp_path: Path) -> None:
         kinds.load(tmp_path / "p.py")
 
 
-def test_a_seed_that_the_files_do_not_say_is_empty(folder: Path) -> None:
+def test_a_seed_that_the_files_lack_is_empty(folder: Path) -> None:
     assert store.read_pandas(folder, "runs")["seed"].isna().all()
     page = parse(report.write(folder).read_text())
     (run,) = [one for one in page.iter("section") if one.get("id") == "run"]
@@ -190,7 +190,7 @@ def test_recorded_statistics_histograms_and_states_are_drawn(queues: Path, spark
     assert len(drawn[drawn["title"] == "Busy over time"]) > 2
 
 
-def test_what_is_drawn_says_its_names_units_and_scales(queues: Path) -> None:
+def test_drawings_have_names_units_and_scales(queues: Path) -> None:
     report.write(queues, plots=kinds.load(queues.parent / "more.py"))
     drawn = pd.read_csv(queues / "report" / "figures.csv", keep_default_na=False)
     names = ["study", "kind", "x_name", "x_unit", "x_scale", "y_name", "y_unit", "y_scale"]
@@ -200,7 +200,7 @@ def test_what_is_drawn_says_its_names_units_and_scales(queues: Path) -> None:
     assert time == ["simulated time", "s"]
 
 
-def test_scalars_stand_with_their_parameters(folder: Path) -> None:
+def test_scalars_are_shown_with_their_parameters(folder: Path) -> None:
     report.write(folder)
     scalars = pd.read_csv(folder / "report" / "scalars.csv")
     used = scalars[scalars["name"] == "channelUtilization:last"].set_index("iat")["mean"]

@@ -99,7 +99,7 @@ def test_a_kind_refuses_fields_that_it_does_not_have(own_kinds) -> None:
         kinds.kind_of("bar").check(Plot("t", "clocks", "wrong", "n", kind="bar", more={"bins": 3}))
 
 
-def test_a_kind_that_nobody_knows_is_refused_with_those_that_are_there() -> None:
+def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         UserError, match="no kind of plot 'pie', only bar, box, cdf, change, histogram, line, scatter, state, time"
     ):

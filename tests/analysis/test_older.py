@@ -1,4 +1,4 @@
-"""Folders of the layout before the log are read, and brought up to date."""
+"""Folders of the layout before the log are read and converted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def values(folder: Path) -> dict[str, float]:
     return {row["run_id"]: row["value"] for row in rows}
 
 
-def test_it_is_read_and_not_added_to(tmp_path):
+def test_an_older_folder_can_only_be_read(tmp_path):
     folder = older(tmp_path / "out")
     assert values(folder) == VALUES and store.finished_runs(folder) == set(VALUES)
     assert store.count_rows(folder, "samples") == 3 and store.has_run(folder, "b")
@@ -51,7 +51,7 @@ def test_compacting_converts_an_older_folder_to_the_current_format(tmp_path):
     store.write_run(folder, tables("d", 5.0))
     assert values(folder) == {**VALUES, "d": 5.0}
     left = (folder / "tables" / "scalars").rglob("*.parquet")
-    assert sorted(path.name for path in left) == ["@0001~0.parquet", "half.parquet"], "what was not taken is left alone"
+    assert sorted(path.name for path in left) == ["@0001~0.parquet", "half.parquet"], "what was not converted stays"
 
 
 def test_damaged_older_files_get_no_checksums(tmp_path):
@@ -64,7 +64,7 @@ def test_damaged_older_files_get_no_checksums(tmp_path):
     assert values(folder) == {"b": 2.0, "c": 3.0} and path.read_bytes() == data
 
 
-def test_a_kill_before_its_files_went_changes_nothing(tmp_path, monkeypatch):
+def test_a_kill_before_the_older_files_are_removed_changes_no_row(tmp_path, monkeypatch):
     folder = older(tmp_path / "out")
 
     real = type(tmp_path).unlink

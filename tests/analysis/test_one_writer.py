@@ -59,7 +59,7 @@ def test_only_one_writer_has_a_run_and_its_lock_dies_with_it(tmp_path, holder):
     assert list((tmp_path / ".locks").iterdir()) == []
 
 
-def test_sweeping_takes_what_a_dead_writer_left_and_nothing_of_a_living_one(tmp_path, holder):
+def test_sweeping_removes_files_of_dead_writers_only(tmp_path, holder):
     (half,) = (tmp_path / "tables" / "table=scalars").iterdir()
     assert health.sweep(tmp_path) == [] and half.exists()
     kill(holder)
@@ -102,7 +102,7 @@ def test_two_commands_share_the_runs_of_a_folder_and_each_is_done_once(tmp_path)
     assert len(store.finished_runs(tmp_path)) == 12 and list(health.problems(tmp_path)) == []
 
 
-def test_a_campaign_waits_for_the_run_of_another_command_and_does_it_when_that_one_dies(tmp_path, holder):
+def test_a_campaign_waits_for_the_run_of_another_command_and_takes_over_when_that_dies(tmp_path, holder):
     job = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 2)
     held = locks.take(store.lock_path(tmp_path, store.quote(job[0].run_id)), wait=False)
     assert held is not None

@@ -36,7 +36,7 @@ SCA = "version 3\nrun General-0\nattr configname General\nscalar net sent 7\n"
 @pytest.fixture(params=["hdfs", pytest.param("s3", marks=needs_s3)])
 def url(request, tmp_path, monkeypatch) -> str:
     """A URL with %s where the folder goes."""
-    store.forget_what_is_known()
+    store.forget_versions()
     monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
     if request.param == "s3":
         return request.getfixturevalue("s3")
@@ -76,7 +76,7 @@ def test_a_url_that_cannot_be_a_folder_is_refused_in_one_line(url):
     assert "\n" not in str(reported.value)
 
 
-def test_runs_land_alone_and_together_and_are_put_together(url):
+def test_runs_are_committed_singly_and_in_batches_and_are_compacted(url):
     folder = remote.place(url % "a/b")
     assert store.finished_runs(folder) == set() and not store.has_run(folder, "one")
     store.write_run(folder, tables("one", 1.0))
@@ -99,7 +99,7 @@ def test_files_that_no_commit_names_are_not_read(url):
     assert list(health.problems(folder)) == [], "another machine may be writing it just now"
 
 
-def test_a_file_that_was_cut_on_its_way_is_found(url, tmp_path):
+def test_a_file_that_was_truncated_in_transfer_is_detected(url, tmp_path):
     """As a network that breaks leaves it on a store that ends such an upload instead of dropping it."""
     folder = remote.place(url % "cut")
     for name in ("a", "b"):
@@ -124,7 +124,7 @@ def test_a_writer_that_fails_leaves_nothing_behind(url):
 
 
 @pytest.mark.slow
-def test_a_run_that_two_machines_made_is_there_once(url, monkeypatch):
+def test_a_run_that_two_machines_made_is_stored_once(url, monkeypatch):
     """Without locks between machines both may make it: of two commits for one version one is refused, and looks."""
     folder = remote.place(url % "twice")
     store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])

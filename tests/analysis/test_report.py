@@ -62,7 +62,7 @@ def figure(page: Element, title: str) -> Element:
     return found
 
 
-def test_the_page_is_whole_and_loads_nothing(written, page):
+def test_the_page_is_complete_and_loads_nothing(written, page):
     loading = [one.tag for one in page.iter() if one.tag in ("script", "link", "img", "iframe", "base", "image")]
     assert loading == [] and not [one for one in page.iter() if one.get("src") or one.get("srcset")]
     text = written.read_text().replace("http://www.w3.org/2000/svg", "").replace("http://www.w3.org/1999/xlink", "")
@@ -97,7 +97,7 @@ def test_comparison_csv_has_the_agreed_columns_and_a_row_per_number_and_engine(w
     assert len(said) == 4 and (said.ratio - said.measured / said.published).abs().max() < 1e-12
 
 
-def test_a_published_bound_is_judged_as_one(written):
+def test_a_published_bound_is_judged_as_a_bound(written):
     frame = pd.read_csv(written.parent / "comparison.csv")
     bound = frame[frame.relation == "<"]
     assert bound.published.isna().all() and set(bound.high) == {5.0} and set(bound.ratio) == {1.0}
@@ -114,7 +114,7 @@ def test_the_tally_counts_what_was_not_run(page):
     ]
 
 
-def test_a_number_without_a_measured_one_is_a_row_that_says_why(written, page):
+def test_a_number_without_measurement_has_a_row_with_the_reason(written, page):
     (left,) = [one for one in page.iter("details") if words(one).startswith("Numbers without a measured one: 2")]
     assert table(left)[1:] == [
         ["Section 7", "hands", "any N", "> 2", "cannot be compared: the clock has no hands"],

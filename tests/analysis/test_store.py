@@ -120,16 +120,16 @@ def test_threads_that_land_the_same_runs_land_each_once(tmp_path):
         list(threads.map(land, (1, 5, 7, 11)))
     rows = store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()
     assert sorted(rows) == sorted(f"r{number}" for number in range(12))
-    store.forget_what_is_known()
+    store.forget_versions()
     assert sorted(store.read_arrow(tmp_path, "scalars")["run_id"].to_pylist()) == sorted(rows), "and so the log says"
 
 
-def test_a_committing_does_not_read_the_log_again(tmp_path, monkeypatch):
+def test_a_commit_does_not_read_the_log_again(tmp_path, monkeypatch):
     opened, real = [], delta._open
     monkeypatch.setattr(delta, "_open", lambda folder: opened.append(folder) or real(folder))
     for number in range(30):
         store.write_run(tmp_path, tables(f"r{number}"))
     known = delta.latest(tmp_path)
     assert len(opened) <= 4, "at the start, and after each checkpoint"
-    store.forget_what_is_known()
+    store.forget_versions()
     assert (known.version, known.files) == (29, delta.latest(tmp_path).files), "what was reckoned is what the log says"

@@ -11,7 +11,7 @@ def runs(*codes: str | None) -> pd.DataFrame:
     return pd.DataFrame({"study": "toy", "engine": "inline", "code": list(codes)})
 
 
-def test_an_engine_says_the_code_only_where_there_are_several() -> None:
+def test_an_engines_name_contains_the_code_only_if_there_are_several() -> None:
     assert distinguished(runs("abcdef99", "abcdef99"))["engine"].tolist() == ["inline", "inline"]
     assert distinguished(runs("abcdef99", None))["engine"].tolist() == ["inline @abcdef", "inline @unknown"]
 

@@ -22,7 +22,7 @@ def test_a_jumpy_figure_must_move_further() -> None:
     assert compare({"ratio": 1.5 * 1.5}, JUMPY, LOWER)[0].worse
 
 
-def test_with_one_earlier_figure_nobody_knows_how_it_varies() -> None:
+def test_with_one_earlier_figure_no_verdict_is_possible() -> None:
     change = compare({"ratio": 1.5 * (1 + UNKNOWN_NOISE - 0.01)}, STEADY[:1], LOWER)[0]
     assert not change.worse
     assert change.noise == UNKNOWN_NOISE > LEAST_NOISE

@@ -58,7 +58,7 @@ def test_a_window_has_the_columns_of_the_contract() -> None:
     assert set(COLUMNS) < set(Actions.__slots__)  # type: ignore[attr-defined]
 
 
-def test_a_column_that_may_lack_is_left_out_of_the_frame() -> None:
+def test_an_optional_column_without_values_is_left_out_of_the_frame() -> None:
     """So a column can be added without a change in the frames of protocols that do not fill it."""
     assert schema.may_lack("Actions") == {"topic"}
     frame = pb.Frame.FromString(framing.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
@@ -67,7 +67,7 @@ def test_a_column_that_may_lack_is_left_out_of_the_frame() -> None:
     assert events.column(framing.actions(frame.actions), "topic").tolist() == [0, 0]
 
 
-def test_rows_may_end_before_the_columns_that_may_lack() -> None:
+def test_rows_may_end_before_optional_columns() -> None:
     short = ActionRows([(0, 5, 1, 9, -1, 100, 0)])
     assert framing.encode_actions(3, short) == framing.encode_actions(
         3, events.sends(*(np.array([x]) for x in (5, 1, 9, -1, 100)))
@@ -83,7 +83,7 @@ def test_an_answer_whose_columns_differ_in_length_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("path", EDGES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_adapter_types_a_number_or_a_word_of_the_contract_again(path) -> None:
+def test_no_adapter_repeats_a_number_or_a_name_of_the_contract(path) -> None:
     text = re.sub(r"//.*", "", path.read_text())
     names = "|".join([*pb.Kind.Value.keys(), *pb.Act.Value.keys(), *pb.Interface.Value.keys(), "kContract", "kTopics"])
     assert not re.search(rf"\b({names})\s*=\s*-?\d", text)

@@ -137,7 +137,7 @@ def test_the_setup_holds_the_whole_mobile_network() -> None:
     assert (mobile.speed_mm_s, mobile.covered_only, mobile.position_every_ps, mobile.host_tcp) == (5, False, 6, True)
 
 
-def test_modules_that_are_nodes_are_no_measurements_and_survive_the_wire() -> None:
+def test_modules_that_are_nodes_cross_the_wire_and_are_no_measurements() -> None:
     """They come in any order, and a simulator that names none has none."""
     scalars = {("Net.b", "node"): 1.0, ("Net.a", "node"): 0.0, ("network", "lost"): 3.0}
     frame = framing.decode(framing.encode_finish(Finish("over", 5, 7, scalars)))

@@ -171,7 +171,7 @@ def test_hundreds_of_events_in_one_slot_keep_the_canonical_order(delay):
     assert seen == ReferenceEngine(spec).run(protocol)
 
 
-def test_of_thousands_of_timers_those_fall_due_that_were_not_cancelled():
+def test_of_thousands_of_timers_all_fall_due_except_the_cancelled_ones():
     """Set and cancelled a few at a time, so that the table of the cancelled grows again and again."""
     rounds, at_once, fired = 100, 30, []
     cancelled = {i for i in range(rounds * at_once) if i * i % 7 in (1, 4)}
@@ -224,7 +224,7 @@ def test_a_receivers_cpu_serves_ties_in_order_of_packets():
     assert at_3 == [(3 * MS, 0), (4 * MS, 1)]  # sent at 1 ms, there at 2 ms, served for 1 ms each
 
 
-def test_lost_copies_are_reported_and_about_as_many_as_asked_for():
+def test_lost_copies_are_reported_at_about_the_requested_rate():
     net = AbstractNetwork(
         50, delay=constant_delay(1), workload=Workload(50, messages=200, segments=(Segment(0, 100.0),)), loss=0.25
     )
@@ -251,7 +251,7 @@ def test_an_action_before_the_end_of_its_window_is_refused():
         run_protocol(InlineEngine(), RunSpec("soon", {}, 1, net, MS), TooSoon(Chatter, 2), [])
 
 
-def test_sixty_thousand_sends_at_one_instant_take_no_time_squared():
+def test_sixty_thousand_sends_at_one_instant_do_not_take_quadratic_time():
     """With a delay far below a slot, all that they cause falls into the slot at hand."""
 
     class Burst(Node):

@@ -68,7 +68,7 @@ def test_without_a_lookahead_every_arrival_closes_its_window(ticker: Path) -> No
     assert [(len(w), w.reply) for w in windows(ticker, 8, 1)] == [(2, True)] * 4
 
 
-def test_a_window_may_stay_open_as_long_as_the_node_promised_to_do_nothing(ticker: Path) -> None:
+def test_a_window_may_stay_open_for_the_declared_lookahead(ticker: Path) -> None:
     found = windows(ticker, 12, 1, Lookahead(2, 1, 3 * L_PS))
     assert [(len(w), w.reply) for w in found] == [(6, True)] * 2
     assert found[0].end_ps == found[0].time_ps[0] + 3 * L_PS
@@ -78,7 +78,7 @@ def test_a_lookahead_shorter_than_the_reaction_time_changes_nothing(ticker: Path
     assert [len(w) for w in windows(ticker, 8, 1, Lookahead(2, 1, L_PS // 3))] == [2] * 4
 
 
-def test_arrivals_that_a_node_never_acts_on_want_no_reply(ticker: Path) -> None:
+def test_arrivals_of_an_unsubscribed_topic_need_no_reply(ticker: Path) -> None:
     found = windows(ticker, 12, 1, Lookahead(2, 1, FOREVER))
     assert [(len(w), w.reply) for w in found] == [(12, False)]
 
@@ -278,7 +278,7 @@ def test_a_packet_cannot_have_a_topic_beyond_15() -> None:
         talk("inline", Wrong)
 
 
-def test_a_lookahead_taken_back_by_one_packet_does_not_blame_the_next() -> None:
+def test_a_lookahead_ended_by_one_packet_allows_an_action_on_the_next() -> None:
     """Both arrive at one instant: the first makes the node impatient, the second may be acted on."""
 
     class Two(Talker):
@@ -302,7 +302,7 @@ def test_a_lookahead_taken_back_by_one_packet_does_not_blame_the_next() -> None:
 # ---- the mobile protocol ---------------------------------------------------------------------------------------------
 
 
-def test_a_station_that_keeps_its_lookahead_though_messages_wait_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_station_that_keeps_its_lookahead_while_messages_wait_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Station, "_declare_lookahead", lambda self: self.declare_lookahead(ACKNOWLEDGEMENT))
     with pytest.raises(RunError, match="promised to do nothing about packets of topic 2"):
         for seed in range(200):

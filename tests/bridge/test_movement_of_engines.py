@@ -25,7 +25,7 @@ both = pytest.mark.parametrize("probe", PROBES)
 
 
 @both
-def test_a_host_is_where_its_trace_says_to_the_millimetre(probe):
+def test_a_host_follows_its_trace_to_the_millimetre(probe):
     net = ad_hoc((ZIGZAG, LATE, None))
     log, _ = probe.run(net, 12)
     assert off_trace(log, net) == []
@@ -84,7 +84,7 @@ def test_traces_moves_and_walks_are_equal_on_both_engines():
 
 
 @both
-def test_stations_report_of_hosts_that_pass_by(probe):
+def test_hosts_that_pass_by_get_events_with_the_nearest_station(probe):
     net = network(1, **ONE_CELL, traces=(trace((0, 300, 0), (10, -300, 0)),))
     log, _ = probe.run(net, 11)
     stations = [(t, station) for t, station, _, _ in log.places[1]]
@@ -103,7 +103,7 @@ def test_a_node_that_cannot_move_is_reported_so(probe):
         probe.run(network(1, **ONE_CELL), 1, Wanderer)
 
 
-def test_nobody_moves_on_the_abstract_network():
+def test_moving_on_the_abstract_network_is_an_error():
     from causeway.bridge.engines.inline import InlineEngine
     from causeway.network.networks import AbstractNetwork, constant_delay
 
@@ -131,7 +131,7 @@ class _Mover(Probe):
         ({"speed_mm_s": 5}, r"there is no station, and host 0 is nowhere to walk; allowed: area_mm"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(changes, message):
+def test_impossible_movements_are_refused_in_one_line(changes, message):
     from causeway.bridge.validation_spec import check_spec
 
     with pytest.raises(UserError, match=message) as error:

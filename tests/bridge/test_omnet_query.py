@@ -13,7 +13,7 @@ from causeway.studies.external_project import _settings
 from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.omnetpp_tools import environment, need_home
 
-TOLD = """\
+LISTED = """\
 Run 0: $range=200m, $what="a, b", $repetition=0
 \textends = Static
 \tseed-set = 7
@@ -38,7 +38,7 @@ network = N
 
 def test_a_run_has_its_variables_and_its_seed_set() -> None:
     variables = {"range": "200m", "what": '"a, b"'}
-    assert read_runs(TOLD) == [IniRun(0, variables, 7), IniRun(1, variables, 1)]
+    assert read_runs(LISTED) == [IniRun(0, variables, 7), IniRun(1, variables, 1)]
 
 
 def test_without_variables_there_is_one_plain_run() -> None:

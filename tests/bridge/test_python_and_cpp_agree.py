@@ -77,7 +77,7 @@ def test_workloads_are_the_same_in_both_languages(name: str) -> None:
     assert (len(expected) > 0) == (name != "none")
 
 
-def test_a_generator_with_another_constant_would_be_noticed() -> None:
+def test_a_generator_with_another_constant_is_detected() -> None:
     lines = cpp_lines(Workload(5), 5)
     mutant = [random.draw(5, random.STREAM_LOSS, a * a - 7, a % 5) for a in range(2000)]
     assert [int(line[0]) for line in lines] != mutant

@@ -127,7 +127,7 @@ def test_bytes_after_the_end_of_a_recording_are_refused(
     assert str(longer) in str(error.value) and "\n" not in str(error.value), what
 
 
-def test_frames_behind_the_end_of_the_run_are_refused(recording: Path, tmp_path: Path) -> None:
+def test_frames_after_the_end_of_the_run_are_refused(recording: Path, tmp_path: Path) -> None:
     longer = tmp_path / "longer.frames"
     raw = pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read()
     last = raw.rindex(struct.pack("<BI", 0, len(list(frames(recording))[-1][1])))
@@ -136,11 +136,11 @@ def test_frames_behind_the_end_of_the_run_are_refused(recording: Path, tmp_path:
         replay(longer)
     old = [struct.pack("<BI", direction, len(data)) + data for direction, data in frames(recording)]
     packed(longer, b"causeway recording 1\n" + b"".join([*old, old[-1]]))
-    with pytest.raises(UserError, match=r"goes on behind the end of its run .*record it anew"):
+    with pytest.raises(UserError, match=r"has frames after the end of its run .*record it anew"):
         replay(longer)
 
 
-def test_a_byte_that_changed_anywhere_is_found(recording: Path, tmp_path: Path) -> None:
+def test_a_changed_byte_anywhere_is_detected(recording: Path, tmp_path: Path) -> None:
     """Not the 21 bytes that say what the file is: those are refused in other words."""
     raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
     random = np.random.default_rng(1)
@@ -152,7 +152,7 @@ def test_a_byte_that_changed_anywhere_is_found(recording: Path, tmp_path: Path) 
         raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
 
 
-def test_frames_that_changed_places_are_found(recording: Path, tmp_path: Path) -> None:
+def test_exchanged_frames_are_detected(recording: Path, tmp_path: Path) -> None:
     raw = pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read()
     places, at = [], 21
     while at < len(raw):

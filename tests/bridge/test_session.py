@@ -135,7 +135,7 @@ def test_a_signal_without_a_name_is_shown_by_its_number() -> None:
         simulator.end()
 
 
-def test_of_output_without_end_only_the_end_is_kept() -> None:
+def test_of_endless_output_only_the_last_part_is_kept() -> None:
     peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):
         play("prints without end", small_spec())
@@ -202,7 +202,7 @@ def test_directories_of_killed_controllers_are_swept_and_those_of_living_ones_ar
 
 @pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ["tcp", "tcp://127.0.0.1:*"])
-def test_over_tcp_nobody_without_the_runs_keys_gets_in(endpoint: str) -> None:
+def test_over_tcp_a_peer_without_the_runs_keys_cannot_connect(endpoint: str) -> None:
     with pytest.raises(RunError, match="said nothing for 1 s"):  # the fake simulator knows nothing of keys
         play("fine", small_spec(deadline_s=1.0, options={"endpoint": endpoint}))
 
@@ -236,7 +236,7 @@ def test_a_full_disk_while_recording_is_reported_and_leaves_no_half_file(tmp_pat
     assert not list(tmp_path.glob("*run.frames*"))
 
 
-def test_a_killed_controller_takes_its_simulator_along() -> None:
+def test_a_simulator_ends_with_its_killed_controller() -> None:
     script = (
         "import sys\n"
         "from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec\n"

@@ -57,9 +57,7 @@ def test_messages_that_come_together_are_taken_one_by_one(transport: Transport, 
 
 
 @pytest.mark.parametrize("before", [b"", GREETING[:10], GREETING + READY])
-def test_a_peer_that_drips_bytes_does_not_hold_the_controller_beyond_the_deadline(
-    transport: Transport, before: bytes
-) -> None:
+def test_a_peer_that_sends_single_bytes_does_not_extend_the_deadline(transport: Transport, before: bytes) -> None:
     """A message of 1,000 bytes, ten bytes a second: the whole of it would take 100 s."""
     over = threading.Event()
 
@@ -84,7 +82,7 @@ def test_a_peer_that_drips_bytes_does_not_hold_the_controller_beyond_the_deadlin
         thread.join(10)
 
 
-def test_a_second_peer_is_not_heard_and_does_not_disturb_the_first(transport: Transport, peer: zmq.Socket) -> None:
+def test_a_second_peer_is_ignored_and_does_not_disturb_the_first(transport: Transport, peer: zmq.Socket) -> None:
     peer.send(b"first")
     assert received(transport) == b"first"
     with zmq_pair() as second:

@@ -127,7 +127,7 @@ def told_about(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
     rows=st.lists(ROWS | nearly_sound().filter(sound), min_size=5, max_size=40),
     lookaheads=st.lists(PROMISES, max_size=5),
 )
-def test_the_compiled_check_the_words_and_the_adapter_agree(
+def test_the_compiled_check_the_messages_and_the_adapter_agree(
     verdicts: Path, network: str, rows: list[tuple[int, ...]], lookaheads: list[Lookahead]
 ) -> None:
     assert disagreements(verdicts, network, answers_of(network, rows, lookaheads)) == []
@@ -156,7 +156,7 @@ def test_they_agree_about_every_column_of_every_action_at_every_bound(verdicts: 
     assert disagreements(verdicts, network, answers_of(network, sorted(filter(sound, rows)), [])) == []
 
 
-def test_the_rows_that_are_drawn_are_refused_and_accepted(verdicts: Path) -> None:
+def test_some_drawn_rows_are_refused_and_some_accepted(verdicts: Path) -> None:
     """Without this, the test above would show nothing."""
     sound_rows = [(int(act), END_PS, 2, 0, 0, 80, 1, 0) for act in Act if act != Act.CONNECT]
     reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Lookahead(0, 1, 5)]))
@@ -166,14 +166,14 @@ def test_the_rows_that_are_drawn_are_refused_and_accepted(verdicts: Path) -> Non
     assert all("node 4; allowed: 0 to 3" in one for one in reported), reported
 
 
-def test_every_rule_is_about_something_and_can_be_reported() -> None:
+def test_every_rule_has_an_operand_and_a_message() -> None:
     held = dict.fromkeys((*COLUMNS, *LIMITS, "patient_node", "patient_topic", "patience_ps"), 3)
     rules = [rule for act in Act for rule in rules_of_action(int(act))] + [*rules_of_table("Actions", "promises")]
     for rule in rules:
         assert "{" not in rule.words(held) and "; allowed: " in rule.words(held)
 
 
-def test_services_of_nodes_ask_for_the_same_bounds() -> None:
+def test_services_of_nodes_check_the_same_bounds() -> None:
     assert bounds(Act.SEND, "peer", nodes=7) == (-1, 6)
     assert bounds(Act.SEND, "size_bytes") == (0, 2**31 - 1)
     assert bounds(Act.MOVE, "size_bytes") == (1, 2**31 - 1)

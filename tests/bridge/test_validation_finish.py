@@ -76,7 +76,7 @@ def test_a_workload_that_was_not_over_is_an_error_where_there_is_no_duration() -
         (BY_SIMULATION, 1 << 30, 0, "ps to "),
     ],
 )
-def test_an_end_that_cannot_be_is_refused(reason: str, end_s: int, duration_s: int, allowed: str) -> None:
+def test_an_impossible_end_is_refused(reason: str, end_s: int, duration_s: int, allowed: str) -> None:
     last_ps = 0 if end_s < 0 else 3 * S
     with pytest.raises(
         RunError, match=rf"the end of the run is wrong: {end_s * S} ps \({reason}\); allowed: .*{allowed}"
@@ -84,7 +84,7 @@ def test_an_end_that_cannot_be_is_refused(reason: str, end_s: int, duration_s: i
         end(reason, end_s * S, duration_s, last_ps=last_ps)
 
 
-def test_the_loop_looks_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_checks_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     network = AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2))
     spec = RunSpec("test", {}, 1, network, 10**9, 20 * S)
     monkeypatch.setattr(InlineSession, "_finish", lambda *_: Finish(BY_SIMULATION, 5 * S, 0))

@@ -127,7 +127,7 @@ def test_an_id_of_two_nodes_has_no_owner() -> None:
     made.check_window(window(*((Kind.ARRIVAL, 5, node, 0, 0) for node in range(3))))
 
 
-def test_of_many_packets_the_last_ones_are_known() -> None:
+def test_of_many_packets_the_owners_of_the_last_are_known() -> None:
     made = _sent("columns")
     rows = 3 * KEPT
     ids, peers = np.arange(2, 2 + rows), np.full(rows, 2, np.int32)
@@ -138,7 +138,7 @@ def test_of_many_packets_the_last_ones_are_known() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_windows_of_nothing_but_arrivals_are_looked_at_as_all_others_are(seed: int) -> None:
+def test_windows_of_arrivals_only_are_validated_like_all_others(seed: int) -> None:
     """They have a way of their own through the kernel; a broadcast at the end shuts it."""
     draw = np.random.default_rng(seed)
     rows = int(draw.integers(1, 40))
@@ -303,7 +303,7 @@ BAD_ACTIONS = [
 @pytest.mark.parametrize("before", [0, 50])
 @pytest.mark.parametrize("as_columns", [False, True])
 @pytest.mark.parametrize(("change", "reported"), BAD_ACTIONS)
-def test_a_bad_action_is_named_in_the_same_words_however_it_is_written(
+def test_a_bad_action_has_the_same_message_as_rows_and_as_columns(
     change: dict[int, int], reported: str, as_columns: bool, before: int
 ) -> None:
     made, answered = validator(), window()
@@ -333,7 +333,7 @@ def test_a_bad_action_is_named_in_the_same_words_however_it_is_written(
         ("node", [None], "its column node holds object; allowed: whole numbers"),
     ],
 )
-def test_a_column_that_would_not_survive_the_crossing_is_refused(name: str, column: Any, reported: str) -> None:
+def test_a_column_with_values_that_its_type_cannot_hold_is_refused(name: str, column: Any, reported: str) -> None:
     zeros = np.zeros(1, np.int32)
     actions = dataclasses.replace(sends(np.full(1, 5), zeros, zeros.astype(np.int64), zeros, zeros), **{name: column})
     with pytest.raises(RunError) as error:
@@ -365,7 +365,7 @@ def test_a_number_beyond_its_column_is_reported() -> None:
         ((0, 1, 0.5), "Lookahead(node=0, topic=1, lookahead_ps=0.5); allowed: whole numbers"),
     ],
 )
-def test_a_lookahead_that_nobody_can_keep_is_refused(promise: tuple[Any, ...], reported: str) -> None:
+def test_an_impossible_lookahead_is_refused(promise: tuple[Any, ...], reported: str) -> None:
     with pytest.raises(RunError, match=re.escape(f"the answer to window 1 is wrong: {reported}")):
         validator().check_actions(ActionRows([], lookaheads=(Lookahead(*promise),)), window())
 
@@ -403,7 +403,7 @@ def test_answers_that_the_caller_has_validated_still_register_their_ids() -> Non
 
 
 def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    validation_kernel.settled()
+    validation_kernel.compiled_kernels()
     compiling = []
 
     class Slow:
@@ -421,7 +421,9 @@ def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPat
 
     for name in validation_kernel.Kernels._fields:
         monkeypatch.setattr(validation_kernel, name, Slow())
-    monkeypatch.setattr(validation_kernel, "_settle", functools.cache(validation_kernel._settle.__wrapped__))
+    monkeypatch.setattr(
+        validation_kernel, "_compile_kernels", functools.cache(validation_kernel._compile_kernels.__wrapped__)
+    )
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: validation_kernel.settled(), range(4)))
+        found = list(threads.map(lambda _: validation_kernel.compiled_kernels(), range(4)))
     assert all(kernels is found[0] for kernels in found)

@@ -31,14 +31,14 @@ def chaos(rounds: int, engine: str) -> tuple[list[str], int]:
 
 
 @pytest.mark.slow
-def test_campaigns_that_are_killed_doubled_and_starved_end_as_if_nothing_had_happened() -> None:
+def test_campaigns_that_are_killed_duplicated_and_out_of_disk_space_end_with_the_same_tables() -> None:
     wrong, disturbed = chaos(16, "inline")
     assert disturbed > 8, "or nothing was disturbed and this shows nothing"
     assert wrong == []
 
 
 @pytest.mark.slow
-def test_commands_of_all_kinds_that_are_killed_and_stopped_lose_and_double_nothing() -> None:
+def test_commands_of_all_kinds_that_are_killed_and_stopped_lose_and_duplicate_nothing() -> None:
     wrong, disturbed = in_a_process(
         "from tests.chaos import folder; wrong, some = folder.chaos(12, 1); "
         "print((wrong, some['killed'] + some['stopped']))"

@@ -11,14 +11,14 @@ from tests.chaos import fuzz
 
 
 @pytest.mark.slow
-def test_damaged_windows_are_refused_in_words_or_do_no_harm() -> None:
+def test_damaged_windows_are_refused_with_a_message_or_do_no_harm() -> None:
     said, wrong = fuzz.fuzz("windows", 10_000, 1)
     assert wrong == []
     assert said["refused"] > 1000 and said["windows"] - said["refused"] > 1000
 
 
 @pytest.mark.slow
-def test_damaged_recordings_are_refused_in_words_or_replayed() -> None:
+def test_damaged_recordings_are_refused_with_a_message_or_replayed() -> None:
     said, wrong = fuzz.fuzz("recordings", 300, 1)
     assert wrong == []
     assert said["refused"] > 100 and said["replayed"] > 20

@@ -35,11 +35,11 @@ def test_an_example_is_copied_with_its_files_and_can_be_run(tmp_path: Path) -> N
     assert len(list((tmp_path / "textbook").glob("*.py"))) == len(list((EXAMPLES / "textbook").glob("*.py")))
     printed(["drone.py"], tmp_path)
     (tmp_path / "drone.py").write_text("mine")
-    with pytest.raises(UserError, match=r"drone\.py is there already, and is another file"):
+    with pytest.raises(UserError, match=r"drone\.py exists already, with another content"):
         printed(["drone"], tmp_path)
     assert (tmp_path / "drone.py").read_text() == "mine"
 
 
-def test_an_example_that_there_is_not_is_reported(tmp_path: Path) -> None:
+def test_an_unknown_example_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no example 'nothing'; `causeway examples` lists them"):
         printed(["nothing"], tmp_path)

@@ -35,7 +35,7 @@ def test_the_command_says_its_version(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc")
 @pytest.mark.parametrize("given", [None, "2"])
-def test_a_command_starts_no_threads_for_matrices_unless_reported_so(given):
+def test_a_command_starts_no_threads_for_matrices_unless_the_user_sets_them(given):
     env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     env |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}
     script = "import causeway.cli.main, numpy, os; print(len(os.listdir('/proc/self/task')))"
@@ -43,7 +43,7 @@ def test_a_command_starts_no_threads_for_matrices_unless_reported_so(given):
     assert threads == min(int(given or 1), os.cpu_count())
 
 
-def test_a_run_that_is_there_is_not_done_again(tmp_path):
+def test_a_stored_run_is_not_repeated(tmp_path):
     first = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
     again = json.loads(causeway("run", TOY, "--json", "--out", "r", cwd=tmp_path).stdout)
     assert (first.pop("reused"), again.pop("reused")) == (False, True)

@@ -14,7 +14,7 @@ from causeway.studies import registry
 from causeway.studies.runner import Job
 from causeway.toolchain.installation import VARIABLE
 
-LINE = "compiling what icpp18 needs (once, up to"
+LINE = "compiling the kernels of icpp18 (once, up to"
 KERNEL = """
 import sys
 sys.path.insert(0, {sources!r})

@@ -63,7 +63,7 @@ def command(tmp_path: Path):
     process.communicate()
 
 
-def test_when_the_whole_command_is_killed_nothing_stays(command, tmp_path: Path) -> None:
+def test_when_the_whole_command_is_killed_nothing_is_left(command, tmp_path: Path) -> None:
     process, mark = command
     assert process.poll() is None, process.communicate()[0]
     assert len(simulators(mark)) == 1

@@ -36,7 +36,7 @@ def test_a_counterexample_is_not_written_through_a_link(name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", ["run-1.html", "run-1.shiviz.txt"])
 def test_an_explanation_is_not_written_through_a_link(name: str, tmp_path: Path, monkeypatch: Any) -> None:
     other = linked(tmp_path / "pages" / name, tmp_path / "other")
-    monkeypatch.setattr(explain, "in_words", lambda one: [])
+    monkeypatch.setattr(explain, "describe_chain", lambda one: [])
     monkeypatch.setattr(explain, "drawn", lambda one, title: None)
     monkeypatch.setattr(explain.spacetime, "page", lambda drawing: "")
     monkeypatch.setattr(explain.shiviz, "log", lambda *_: "")

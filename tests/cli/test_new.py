@@ -31,9 +31,9 @@ def test_a_new_protocol_runs(tmp_path: Path) -> None:
     assert done.stdout.startswith("MyProtocol on inline") and "deliveries  4,000" in done.stdout
 
 
-def test_a_file_that_is_there_is_not_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("mine")
-    with pytest.raises(UserError, match=r"mine\.py is there already; give another name"):
+    with pytest.raises(UserError, match=r"mine\.py exists already; give another name"):
         write_protocol(tmp_path / "mine.py", Console(file=StringIO()))
     assert (tmp_path / "mine.py").read_text() == "mine"
 
@@ -45,7 +45,7 @@ def test_a_file_that_python_cannot_import_is_refused(name: str, tmp_path: Path) 
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_alone_shows_five_commands_that_are_there() -> None:
+def test_the_command_alone_shows_five_existing_commands() -> None:
     shown = CliRunner().invoke(app, [])
     assert shown.exit_code == 0 and shown.output.strip() == FIRST_STEPS
     named = re.findall(r"^causeway (\w+)", FIRST_STEPS, re.MULTILINE)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from causeway.analysis.plots import Headline
 from causeway.cli import outcome
 from causeway.cli.main import app
-from causeway.cli.run import nodes_in_words
+from causeway.cli.run import describe_nodes
 from causeway.studies import registry
 from causeway.studies.parameters import make_params
 
@@ -116,11 +116,11 @@ def test_a_headline_may_use_parameters():
 
 
 def test_the_modules_of_a_users_network_are_printed_with_their_nodes_in_few_words() -> None:
-    assert nodes_in_words([{"nodes": []}, {}]) == []
-    assert nodes_in_words([{"nodes": ["N.a", "N.b"]}]) == ["nodes: 0 = N.a, 1 = N.b"]
+    assert describe_nodes([{"nodes": []}, {}]) == []
+    assert describe_nodes([{"nodes": ["N.a", "N.b"]}]) == ["nodes: 0 = N.a, 1 = N.b"]
     many = [f"N.h[{i}]" for i in range(20)]
     reported = "nodes: 0 = N.h[0], 1 = N.h[1], 2 = N.h[2], ..., 19 = N.h[19]"
-    assert nodes_in_words([{"nodes": many}, {"nodes": many}]) == [reported]
-    assert nodes_in_words([{"nodes": many}, {"nodes": ["N.a"]}]) == [
+    assert describe_nodes([{"nodes": many}, {"nodes": many}]) == [reported]
+    assert describe_nodes([{"nodes": many}, {"nodes": ["N.a"]}]) == [
         reported + "; other runs have others (table nodes)"
     ]

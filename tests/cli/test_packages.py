@@ -12,7 +12,7 @@ def test_the_page_shows_the_packages_as_they_import_each_other() -> None:
     assert packages.page() == packages.PAGE.read_text(), "run `python -m causeway.cli.packages`"
 
 
-def test_no_package_imports_itself_over_others() -> None:
+def test_no_package_imports_itself_indirectly() -> None:
     for package in packages.packages():
         assert package not in packages.below(package)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge.engine import RunSpec
-from causeway.bridge.session import EDGE_PATIENCE, NO_DEADLINE_S
+from causeway.bridge.session import ADAPTER_DEADLINES, NO_DEADLINE_S
 from causeway.pycontrol import debugging, watchdog
 
 TOP = Path(__file__).parents[2]
@@ -70,7 +70,7 @@ def test_replay_stops_in_the_handler_of_a_node_at_an_instant(tmp_path: Path) -> 
     done = run(tmp_path, RIGHT, "p 'at', self.id, self.now_ps >= 3 * 10**11\nc\n", *replay, "0.3")
     assert "('at', 2, True)" in done.stdout and "the same answers" in done.stdout, done.stdout + done.stderr
     late = run(tmp_path, RIGHT, "", *replay, "4000")
-    assert late.returncode == 2 and "has no event from then on whose handler is called" in late.stderr
+    assert late.returncode == 2 and "has no such event after that time" in late.stderr
 
 
 @pytest.mark.parametrize("more", [("--jobs", "2"), ("--json",), ("--twice",)])
@@ -85,4 +85,4 @@ def test_while_debugged_no_deadline_applies_on_either_side() -> None:
         assert watchdog.suspended[0] and debugging.is_on()
     with debugging.breakpoints():
         assert not watchdog.suspended[0], "the next run has its deadline again"
-    assert 1000 * EDGE_PATIENCE * RunSpec.__dataclass_fields__["deadline_s"].default < NO_DEADLINE_S
+    assert 1000 * ADAPTER_DEADLINES * RunSpec.__dataclass_fields__["deadline_s"].default < NO_DEADLINE_S

@@ -36,7 +36,7 @@ def test_replay_runs_no_file_that_a_recording_names(tmp_path: Path) -> None:
     trap = tmp_path / "trap.py"
     trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')\n")
     path = recording_of(str(trap), tmp_path / "run.frames")
-    with pytest.raises(UserError, match=r"not one of ours .*--study FILE.py"):
+    with pytest.raises(UserError, match=r"does not ship with Causeway .*--study FILE.py"):
         replay_file(path, Console(quiet=True))
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(UserError, match="defines 0 studies"):
@@ -63,7 +63,7 @@ def test_an_expression_without_a_value_is_refused_at_once(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["(" * 5000, "1+" * 5000 + "1", "-" * 900 + "x" + "("])
-def test_an_expression_that_is_none_is_refused(text: str) -> None:
+def test_text_that_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(UserError):
         evaluate(text, lambda _: 0.0, lambda a, b: a / b)
 

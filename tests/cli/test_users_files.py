@@ -87,7 +87,7 @@ def test_a_study_whose_methods_fail_is_reported_with_its_own_lines(
     assert str(TOP / "causeway") not in ran.stdout + ran.stderr
 
 
-def test_a_mistake_that_is_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_in_causeway_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         campaign.plan(None, "inline", [], 1, 1)  # type: ignore[arg-type]
         campaign.time_left_s(None, 0.0)  # type: ignore[arg-type]

@@ -71,6 +71,6 @@ def test_a_block_that_needs_a_simulator_runs_where_it_is(tmp_path: Path) -> None
     assert "+bash: line 1: rocket: command not found" in found
 
 
-def test_python_is_the_one_that_runs_the_pages(tmp_path: Path) -> None:
+def test_python_in_a_page_is_the_one_that_checks_it(tmp_path: Path) -> None:
     _, text = difference(tmp_path, '```console\n$ python -c "import sys; print(sys.executable)"\n```\n')
     assert str(Path(sys.executable).parent) in text

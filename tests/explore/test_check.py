@@ -92,7 +92,7 @@ def test_a_message_that_is_sent_twice_and_delivered_twice_is_a_duplicate() -> No
     assert found.broken == "no duplicates: node 1 delivers message 0 twice"
 
 
-def test_a_node_that_failed_is_owed_nothing_but_the_others_are() -> None:
+def test_only_nodes_that_did_not_fail_are_owed_messages() -> None:
     assert search(lambda: model(Forgets, broadcasts=1, crashes=1)).broken is None
     found = search(lambda: model(Forgets, broadcasts=1, losses=1))
     assert found.broken is not None
@@ -109,7 +109,7 @@ def test_vector_clocks_have_no_total_order() -> None:
     assert found.broken is not None and found.broken.startswith("total order: ")
 
 
-def test_a_rule_of_the_users_own_is_looked_at_after_every_event() -> None:
+def test_a_property_of_the_users_own_is_checked_after_every_event() -> None:
     rules = Rules(always=(lambda w: "two on their way" if len(w.flying) > 2 else None,))
     found = search(lambda: model(broadcasts=2), rules)
     assert found.broken == "two on their way"
@@ -149,7 +149,7 @@ def test_every_schedule_finds_the_shortest_order_that_breaks() -> None:
     assert schedules.follow(model(broadcasts=3), covered.plan, ARRIVES) == covered.broken
 
 
-def test_a_search_that_was_cut_short_says_so() -> None:
+def test_an_incomplete_search_reports_that() -> None:
     covered = exhaustive.search_exhaustively(lambda: model(VectorProcesses, broadcasts=3), ARRIVES, 20, 60.0)
     assert not covered.complete
 
@@ -157,11 +157,11 @@ def test_a_search_that_was_cut_short_says_so() -> None:
 # ---- told -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_story_names_every_step_and_the_page_needs_nothing_but_itself() -> None:
+def test_the_description_names_every_event_and_the_page_is_self_contained() -> None:
     small = model(broadcasts=2, losses=1)
     for what in ("broadcast", "loss", "packet"):
         small.do(next(c for c in small.choices() if c.what == what))
-    words = schedule_page.in_words(small.log, "everything arrives: node 1 never delivers message 0")
+    words = schedule_page.describe_events(small.log, "everything arrives: node 1 never delivers message 0")
     assert [line.split("  ")[-1] for line in words[:2]] == ["broadcasts message 0", "delivers message 0"]
     assert any("is lost" in line for line in words)
     page = schedule_page.page(small.whole_log, 3, "node 1 <never> delivers message 0", "a title")

@@ -91,7 +91,7 @@ def test_the_reduction_meets_every_state_of_a_single_node_and_every_kind_of_end(
     assert reduced[:2] == whole[:2]
 
 
-def test_the_reduction_is_worth_it() -> None:
+def test_the_reduction_visits_far_fewer_states() -> None:
     whole, reduced = (
         exhaustive.search_exhaustively(make(VectorProcesses, broadcasts=3), ARRIVES, 10**6, 60.0, reduce=r)
         for r in (False, True)
@@ -100,7 +100,7 @@ def test_the_reduction_is_worth_it() -> None:
     assert reduced.steps * 3 < whole.steps
 
 
-def test_three_causal_broadcasts_of_three_nodes_are_seen_whole() -> None:
+def test_three_causal_broadcasts_of_three_nodes_are_explored_completely() -> None:
     model = make(VectorProcesses, broadcasts=3)
     covered = exhaustive.search_exhaustively(model, ARRIVES, 10**6, 60.0)
     assert (covered.complete, covered.broken, covered.states) == (True, None, 2024)
@@ -127,7 +127,7 @@ def test_the_plan_of_a_reduced_search_repeats_the_violation() -> None:
     assert len(plan) == 3
 
 
-def test_nodes_that_look_at_the_clock_keep_the_order_of_their_own_timers() -> None:
+def test_nodes_that_read_the_clock_keep_the_order_of_their_own_timers() -> None:
     class Clock(Node):
         def on_start(self) -> None:
             self.came: list[object] = []

@@ -66,7 +66,7 @@ def test_the_witness_sees_the_violations_that_the_checker_counts() -> None:
     assert len(witness.violations) - before == checker.scalars()["missing"]
 
 
-def test_the_first_violation_is_reported_with_the_copies_of_the_message_that_did_not_come(evidence) -> None:
+def test_the_first_violation_is_reported_with_the_missing_copies_of_the_message(evidence) -> None:
     found = evidence.chains[0]
     assert found.violation.what == ORDER
     late, node = found.violation.before, found.violation.node
@@ -148,7 +148,7 @@ def test_a_run_without_fault_has_nothing_to_explain(tmp_path: Path) -> None:
 
 def test_the_log_for_shiviz_has_a_clock_with_every_event_that_grows_along_packets(evidence) -> None:
     found = evidence.chains[0]
-    lines = shiviz.log(found.events, explain.in_words(found), found.names).splitlines()
+    lines = shiviz.log(found.events, explain.describe_events(found), found.names).splitlines()
     assert len(lines) == 2 * len(found.events)
     clocks = []
     for event, line in zip(found.events, lines[1::2], strict=True):

@@ -106,7 +106,7 @@ def test_mobile20_is_right_in_every_schedule_of_small_model(hosts: int, budget: 
     assert (covered.complete, covered.broken) == (True, None) and covered.ends > 0
 
 
-def test_a_handoff_that_forgets_is_found_and_its_example_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handoff_that_loses_state_is_found_and_its_counterexample_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Handoff._on_rsp1
     monkeypatch.setattr(Handoff, "_on_rsp1", lambda self, m, h: None if self.s.SBuffer.seq_C else real(self, m, h))
     trial = mobile(1)
@@ -122,7 +122,7 @@ def test_a_handoff_that_forgets_is_found_and_its_example_goes_the_same_way(monke
     [mobile_quirks.the_previous_station_goes_on, mobile_quirks.a_host_speaks_before_it_is_connected],
     ids=lambda quirk: quirk.__name__,
 )
-def test_printed_lines_fail_in_some_order_of_a_small_model(quirk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_lines_fail_in_some_schedule_of_a_small_model(quirk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     quirk(monkeypatch)
     assert covered_of(mobile(2, losses=1)).broken is not None
 

@@ -56,7 +56,7 @@ def test_a_mutant_that_hangs_is_stopped() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_names_those_that_survive_with_their_line() -> None:
+def test_the_command_names_the_survivors_with_their_lines() -> None:
     survived, reported = told_by(check_mutants, Trial(FIFO), 60, 20.0, 1)
     assert "mutants" in reported
     for line in reported.splitlines():
@@ -66,13 +66,13 @@ def test_the_command_names_those_that_survive_with_their_line() -> None:
     assert "101 for 100" in reported
 
 
-def test_a_protocol_that_is_wrong_as_it_is_has_no_mutants() -> None:
-    with pytest.raises(UserError, match="does not pass as it is"):
+def test_a_protocol_that_violates_a_property_has_no_mutants() -> None:
+    with pytest.raises(UserError, match="violates a property without mutants"):
         check_mutants(Trial(FIFO, {"version": "hasty"}), 60, 20.0, 1, Console(quiet=True))
 
 
 @pytest.mark.slow
-def test_seeded_mistakes_are_planted_and_taken_out_again(tmp_path: Path) -> None:
+def test_seeded_mistakes_are_planted_and_removed(tmp_path: Path) -> None:
     file = tmp_path / "seeds.py"
     file.write_text(
         "from causeway.pycontrol.protocols.mobile import Host\n\n"

@@ -67,7 +67,7 @@ def test_a_violation_that_does_not_repeat_is_reported_as_not_deterministic(every
     assert kept["deterministic"] is False and kept["broken"] in text
     again = io.StringIO()
     assert replay_example(tmp_path / "now_and_then.json", Console(file=again, width=300), str(file), False)
-    assert f"it was not deterministic; it broke once: {kept['broken']}" in again.getvalue()
+    assert f"it was not deterministic; it violated once: {kept['broken']}" in again.getvalue()
 
 
 def test_the_events_that_broke_it_once_are_reported(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def exhaustive_search_of(make: Callable[[], Node]) -> exhaustive.Covered:
 
 
 @pytest.mark.parametrize("chance", [Random, np.random.default_rng, np.random.RandomState], ids=lambda one: one.__name__)
-def test_one_sequence_of_draws_is_not_all(chance: Any) -> None:
+def test_a_search_with_one_sequence_of_draws_is_incomplete(chance: Any) -> None:
     found = exhaustive_search_of(lambda: Lottery(chance(1), rarely))
     assert found.broken is None and found.finished and not found.complete
     assert found.randomness == "Lottery.kept draws random numbers, and one sequence of them was followed"
@@ -125,7 +125,7 @@ def test_a_generator_that_is_declared_to_decide_nothing_is_left_out() -> None:
     assert draws(node) == "" and draws(Lottery(Random(1), rarely)) == "Lottery.kept"
 
 
-def test_a_search_that_says_not_all_says_why(tmp_path: Path) -> None:
+def test_an_incomplete_search_reports_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     text = NOW_AND_THEN.replace("kept = ()", "def on_start(self):\n        self.own = Random(self.id)")
     text = text.replace("HEARD.append(content)", "drawn = self.own.random()")
@@ -135,7 +135,7 @@ def test_a_search_that_says_not_all_says_why(tmp_path: Path) -> None:
     assert "not all: Careless.own draws random numbers, and one sequence of them was followed" in said
 
 
-def test_random_schedules_of_nodes_that_draw_say_that_they_have_one_sequence_of_draws(tmp_path: Path) -> None:
+def test_random_schedules_of_nodes_that_draw_report_that_they_share_one_sequence_of_draws(tmp_path: Path) -> None:
     def search(make: Callable[[], Node]) -> schedules.Verdict:
         def model() -> Model:
             return Model(PerNode(lambda _: make()), 3, Budget(broadcasts=2), watched=(once,))
@@ -180,7 +180,7 @@ class Drawing(ProgramStudy):
 
 
 @pytest.mark.parametrize("does", [False, True])
-def test_an_asyncio_program_that_draws_has_not_been_seen_whole(does: bool, tmp_path: Path) -> None:
+def test_a_search_of_an_asyncio_program_that_draws_is_incomplete(does: bool, tmp_path: Path) -> None:
     file = tmp_path / "drawing.py"
     file.write_text(PROGRAM.format(draws=does))
     trial = Trial(str(file), every=True)
@@ -196,7 +196,7 @@ class Empty:
     """Holds nothing."""
 
 
-def test_objects_that_hold_nothing_are_equal_if_they_are_of_one_kind() -> None:
+def test_objects_without_attributes_are_equal_if_they_have_one_class() -> None:
     assert frozen(Empty()) == frozen(Empty()) != frozen(Node)
 
 

@@ -22,7 +22,7 @@ WORLDS = Path(__file__).resolve().parents[1] / "helpers"
     ids=["hash", "icpp18", "ladc18"],
 )
 @pytest.mark.slow
-def test_seeded_mistakes_are_noticed_and_the_protocol_passes(study: str, settings: dict[str, object]) -> None:
+def test_seeded_mistakes_are_detected_and_the_protocol_passes(study: str, settings: dict[str, object]) -> None:
     text = io.StringIO()
     missed = check_seeded(
         Trial(study, settings), WORLDS / f"seeded_{study}.py", 300, 120.0, 1, Console(file=text, width=200)
@@ -38,7 +38,7 @@ def test_seeded_mistakes_are_noticed_and_the_protocol_passes(study: str, setting
     ],
 )
 @pytest.mark.slow
-def test_lines_of_ladc18_that_fail_with_more_processes_are_noticed(
+def test_lines_of_ladc18_that_fail_with_more_processes_are_detected(
     file: str, processes: int, budget: dict[str, int]
 ) -> None:
     trial = Trial("ladc18", {"processes": processes}, budget=budget)

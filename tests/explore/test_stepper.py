@@ -51,7 +51,7 @@ def test_a_stored_counterexample_is_replayed_as_stored(example: Path) -> None:
     assert replay_example(other, QUIET, CAUSAL, False), "the mended protocol does not break"
 
 
-def test_a_file_never_says_which_code_is_run(example: Path, tmp_path: Path) -> None:
+def test_a_counterexample_never_selects_the_code_to_run(example: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--study"):
         replay_example(example, QUIET, None, False)
     (tmp_path / "bad.json").write_text("{}")
@@ -133,7 +133,7 @@ def test_a_missing_delivery_in_an_endless_protocol_is_reported_in_few_lines(ever
     assert again.getvalue().splitlines()[:-1] == lines[2:-2]
 
 
-def test_backwards_is_where_it_was_before(example: Path) -> None:
+def test_a_step_backwards_restores_the_earlier_state(example: Path) -> None:
     kept = json.loads(example.read_text())
     trial = Trial(**{**kept["trial"], "properties": ()})
     stepper, states = Stepper(trial.make, kept["plan"], trial.rules()), []

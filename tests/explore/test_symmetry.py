@@ -72,7 +72,7 @@ def met(managers: int, one: Any) -> tuple[set[Facts], set[object]]:
 
 
 @pytest.mark.parametrize("managers", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
-def test_two_phase_commit_has_one_state_for_all_that_differ_in_names(managers: int) -> None:
+def test_two_phase_commit_has_one_state_for_all_renamings(managers: int) -> None:
     """Counted again by brute force: each state under all names of the managers, 120 of five."""
     trial = Trial(COMMIT, {"nodes": managers + 1})
     covered = exhaustive.search_exhaustively(trial.make, trial.rules(), 10**5, 100.0, symmetry=trial.checks.symmetry)
@@ -130,7 +130,7 @@ def renamed(value: Any, names: Any) -> Any:
 
 @pytest.mark.parametrize("watched", [(), (properties.causal_order,)], ids=["all is well", "causal order"])
 @pytest.mark.parametrize("budget", [{"broadcasts": 1}, {"broadcasts": 1, "losses": 1}], ids=str)
-def test_messages_have_names_too(watched: Any, budget: dict[str, int]) -> None:
+def test_messages_are_renamed_too(watched: Any, budget: dict[str, int]) -> None:
     if watched:
         budget = {**budget, "broadcasts": 2}
 
@@ -165,7 +165,7 @@ def test_nodes_that_are_not_symmetric_are_detected(wrong: Any) -> None:
         )
 
 
-def test_more_than_a_few_are_refused() -> None:
+def test_too_many_symmetric_nodes_are_refused() -> None:
     trial = Trial(COMMIT, {"nodes": 9})
     with pytest.raises(UserError, match="at most 6"):
         exhaustive.search_exhaustively(trial.make, trial.rules(), 10**5, 100.0, symmetry=trial.checks.symmetry)

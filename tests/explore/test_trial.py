@@ -29,7 +29,7 @@ def checked(trial: Trial, folder: Path, every: int = 0) -> tuple[bool, str]:
     return broken, text.getvalue()
 
 
-def test_a_study_of_many_nodes_is_tried_with_few_and_the_fewest_are_enough(tmp_path: Path) -> None:
+def test_a_study_of_many_nodes_is_tried_with_few_and_reduced_to_the_fewest(tmp_path: Path) -> None:
     assert [one.make().count for one in Trial(FLOOD).sizes()] == [2, 3, 4]
     broken, text = checked(Trial(FLOOD), tmp_path)
     assert broken and "flood: 2 to 4 nodes" in text
@@ -43,7 +43,7 @@ def test_the_requested_number_of_nodes_is_kept_unless_fewer_show_the_violation(t
     assert broken and "node 2" not in text
 
 
-def test_a_network_of_stations_is_a_world_of_cells(tmp_path: Path) -> None:
+def test_a_network_of_stations_is_a_model_with_cells(tmp_path: Path) -> None:
     trial = Trial(RUMOUR).sizes()[0]
     model = trial.make()
     assert isinstance(model, MobileModel) and (model.stations, model.count) == (7, 9)
@@ -103,7 +103,7 @@ def test_a_bound_on_what_nodes_keep_holds_or_is_broken(tmp_path: Path) -> None:
         parse_bounds(["held=many"])
 
 
-def test_a_search_that_runs_away_is_followed_by_the_shortest_orders(tmp_path: Path) -> None:
+def test_an_endless_search_is_followed_by_the_shortest_schedules(tmp_path: Path) -> None:
     file = tmp_path / "again.py"
     file.write_text(AGAIN)
     broken, text = checked(Trial(str(file)), tmp_path, every=3000)

@@ -52,7 +52,7 @@ def test_a_jammed_node_receives_nothing_and_is_still_received(probe):
 
 
 @both
-def test_a_partition_parts_its_two_sides_and_nobody_else(probe):
+def test_a_partition_separates_only_its_two_sides(probe):
     net = ad_hoc((None,) * 3, network_faults=(Partition((0,), (1,), FROM, TO),))
     log, _ = probe.run(type(net)(**{**vars(net), "host_xy_mm": PLACES}), 6, Chatty)
     assert during(times(log, 0, 1)) == during(times(log, 1, 0)) == []
@@ -62,7 +62,7 @@ def test_a_partition_parts_its_two_sides_and_nobody_else(probe):
 
 
 @both
-def test_a_failed_link_passes_nothing_and_passes_everything_after_its_repair(probe):
+def test_a_failed_link_loses_every_packet_until_its_repair(probe):
     log, outcome = probe.run(network(1, network_faults=(LinkFailure(0, 1, FROM, TO),)), 15, Wired)
     cut, whole = times(log, 1, 0), times(log, 2, 0)
     assert [t for t in cut if FROM + 20 * MS <= t < TO] == []
@@ -135,7 +135,7 @@ def test_faults_at_a_rate_come_from_the_seed():
     [
         (
             LinkFailure(1, 2, 0, S),
-            "network fault 0 is a link failure between 1 and 2, where is no wire; allowed: 0-1, 0-2",
+            "network fault 0 is a link failure between 1 and 2, which no wire joins; allowed: 0-1, 0-2",
         ),
         (LinkFailure(0, 1, S, S), r"the to_ps of network fault 0 is 10+; allowed: a whole number, 10+1 to"),
         (Jammer(0, 0, 0, 0, S), "the radius_mm of network fault 0 is 0; allowed"),

@@ -55,7 +55,7 @@ def test_the_cars_of_sumo_are_a_step_later_where_sumo_has_them() -> None:
             assert np.hypot(seen[0] - float(x) * 1000, seen[1] - float(y) * 1000) <= 50, "speeds have two digits"
 
 
-def test_a_bonnmotion_file_says_the_same(tmp_path: Path) -> None:
+def test_a_bonnmotion_file_describes_the_same_trace(tmp_path: Path) -> None:
     cars = read_traces(CITY)
     write_bonnmotion(cars, tmp_path / "cars.movements")
     again = read_traces(tmp_path / "cars.movements")
@@ -128,14 +128,14 @@ def test_a_bad_trace_is_reported_in_one_line(text: str, message: str, tmp_path: 
     assert "\n" not in str(error.value)
 
 
-def test_a_trace_that_is_not_there_or_of_the_wrong_length_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_trace_or_one_of_the_wrong_length_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read as a trace"):
         read_traces(tmp_path / "none")
     with pytest.raises(UserError, match="traces has 5 traces for 4 hosts; give each one, or none at all"):
         type(ad_hoc((None,)))(**{**vars(ad_hoc((None,) * 4)), "traces": read_traces(CITY)})
 
 
-def test_lines_of_other_tools_in_an_ns2_file_are_passed_over(tmp_path: Path) -> None:
+def test_lines_of_other_tools_in_an_ns2_file_are_skipped(tmp_path: Path) -> None:
     others = """# nodes: 1, max x: 100
 set ns_ [new Simulator]
 set val(nn) 1

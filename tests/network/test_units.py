@@ -76,7 +76,7 @@ def test_a_float_counts_as_the_decimal_that_python_prints(thousandths: int) -> N
         (lambda: units.ms(np.bool_(True)), "allowed: a number"),
     ],
 )  # fmt: skip
-def test_what_is_no_whole_number_is_refused_with_a_remedy(call: Any, refusal: str) -> None:
+def test_a_value_that_is_no_whole_number_is_refused_with_a_remedy(call: Any, refusal: str) -> None:
     with pytest.raises(UserError) as error:
         call()
     assert refusal in str(error.value) and "\n" not in str(error.value)

@@ -135,7 +135,7 @@ def test_packets_in_a_broken_connection_are_reported_lost_and_the_next_one_opens
     assert outcome.finish.scalars["network", "tcp_opened"] == 2
 
 
-def test_tcp_where_there_is_none_is_refused_in_one_line():
+def test_tcp_without_a_wire_or_radio_for_it_is_refused_in_one_line():
     with pytest.raises(RunError, match="but there is none"):
         run(network(1), 1, type("NoWire", (Burst,), {"peers": (1, 2)}))
     with pytest.raises(RunError, match="host_tcp=True"):

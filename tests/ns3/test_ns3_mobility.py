@@ -11,7 +11,7 @@ from tests.helpers.wireless_probe import WALKERS, S, distance_mm, misplaced, net
 pytestmark = needs_ns3
 
 
-def test_no_change_of_station_goes_untold():
+def test_every_change_of_station_is_reported():
     """Between two reports that name the same station, the straight way never leads nearer to another one."""
     log, _ = run(network(40, speed_mm_s=20_000), 60)
     quiet, _ = run(WALKERS, 60)
@@ -36,7 +36,7 @@ def test_a_failed_host_stands_still_and_sends_nothing():
         assert after[-1][2:] != after[0][2:]
 
 
-def test_hosts_that_may_leave_the_cells_do():
+def test_hosts_that_may_leave_the_cells_leave_them():
     log, _ = run(network(40, speed_mm_s=20_000, covered_only=False), 60)
     assert misplaced(log) == []
     assert any(station == -1 for rows in log.places.values() for _, station, _, _ in rows)

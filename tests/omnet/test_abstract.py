@@ -154,7 +154,7 @@ def test_an_error_in_the_model_is_reported_with_its_last_lines() -> None:
         engines.get("omnet").open(spec)
 
 
-def test_options_nobody_knows_are_refused() -> None:
+def test_unknown_options_are_refused() -> None:
     spec = RunSpec("test", {}, 1, POINTS["per node"][0], MS, options={"inni": "x"})
     with pytest.raises(UserError, match="engine omnet has no option 'inni'"):
         engines.get("omnet").open(spec)

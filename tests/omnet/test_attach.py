@@ -65,7 +65,7 @@ def later(seconds: float, call, *arguments) -> None:
     threading.Timer(seconds, call, arguments).start()
 
 
-def test_several_attempts_in_a_row_are_the_same_run_as_one_of_ours(tmp_path: Path, engine: AttachEngine) -> None:
+def test_several_attached_runs_equal_a_run_that_causeway_starts(tmp_path: Path, engine: AttachEngine) -> None:
     spec = spec_in(tmp_path)
     digests = []
     for _ in range(2):
@@ -99,7 +99,7 @@ def test_a_simulation_that_a_debugger_holds_goes_on_afterwards(tmp_path: Path, e
     assert simulation.wait(30) == 0
 
 
-def test_one_that_ends_by_itself_has_reported_all(tmp_path: Path, engine: AttachEngine) -> None:
+def test_a_simulation_that_ends_by_itself_has_reported_all_events(tmp_path: Path, engine: AttachEngine) -> None:
     """A window may be open just then."""
     spec = replace(spec_in(tmp_path), duration_ps=0)
     simulation = start(spec, engine, "--sim-time-limit=3.0005s")
@@ -109,7 +109,7 @@ def test_one_that_ends_by_itself_has_reported_all(tmp_path: Path, engine: Attach
     assert outcome.events > 0
 
 
-def test_one_that_is_killed_is_reported_and_the_next_one_may_come(tmp_path: Path, engine: AttachEngine) -> None:
+def test_a_killed_simulation_is_reported_and_the_next_one_can_connect(tmp_path: Path, engine: AttachEngine) -> None:
     spec = spec_in(tmp_path)
     simulation = start(spec, engine)
 

@@ -121,7 +121,7 @@ def test_on_wifi_the_far_stronger_of_two_frames_survives():
     assert near_ones and log.lost
 
 
-def test_wifi_runs_at_the_rate_it_is_reported():
+def test_wifi_runs_at_the_configured_rate():
     """At four times the rate a frame is there in less than half the time; preamble and waiting stay."""
     workload = one_after_the_other(8)
     slow, fast = (run(network(5, radio="wifi", radio_bps=bps, workload=workload), 2)[0] for bps in (0, 24_000_000))
@@ -129,7 +129,7 @@ def test_wifi_runs_at_the_rate_it_is_reported():
     assert took[1] < took[0] / 2
 
 
-def test_radios_and_rates_that_there_are_not_are_refused_in_one_line():
+def test_unknown_radios_and_rates_are_refused_in_one_line():
     with pytest.raises(UserError, match="has no rate of 7000000 b/s"):
         ENGINE.open(RunSpec("test", {}, 1, network(2, radio="wifi", radio_bps=7_000_000), MS))
     with pytest.raises(UserError, match="no radio 'laser'; it has unitdisk, csma, acking, wifi"):
@@ -231,7 +231,7 @@ class MastTalks(Probe):
         self.set_timer("say", S // 2)
 
 
-def test_the_modules_work_in_somebody_elses_network():
+def test_the_modules_work_in_a_users_own_network():
     own = Path(__file__).parents[1] / "helpers" / "inet_own" / "omnetpp.ini"
     log, _ = run(network(2, **ONE_CELL), 4, MastTalks, ini=own)
     heard = {n: [t for t, node, *_ in log.arrivals if node == n] for n in (1, 2)}

@@ -51,7 +51,7 @@ def test_hosts_start_where_the_network_puts_them(probe, speed_mm_s):
     pytest.param(run, id="inet"),
     pytest.param(ns3_probe.run, id="ns3", marks=ns3_probe.needs_ns3),
 ])  # fmt: skip
-def test_positions_come_at_their_interval_also_where_stations_are_not_checked(probe):
+def test_positions_are_reported_at_an_interval_that_is_no_multiple_of_the_check_of_stations(probe):
     """INET looks for the nearest station every 100 ms, which 250 ms is no multiple of."""
     log, _ = probe(network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 4), 5)
     for rows in log.places.values():
@@ -59,7 +59,7 @@ def test_positions_come_at_their_interval_also_where_stations_are_not_checked(pr
 
 
 @pytest.mark.skipif(ns3_probe.ENGINE.missing() is not None, reason=str(ns3_probe.ENGINE.missing()))
-def test_hosts_that_were_put_somewhere_walk_the_same_ways_on_ns3():
+def test_hosts_with_a_given_start_walk_the_same_ways_on_ns3():
     walkers = network(3, host_xy_mm=PLACES, speed_mm_s=20_000, position_every_ps=S // 2)
     ours, external = run(walkers, 20)[0], ns3_probe.run(walkers, 20)[0]
     for n, rows in ours.places.items():
@@ -88,7 +88,7 @@ def test_a_failed_host_stands_still_and_sends_nothing():
         assert after[-1][2:] != after[0][2:]
 
 
-def test_hosts_that_may_leave_the_cells_do():
+def test_hosts_that_may_leave_the_cells_leave_them():
     log, _ = run(network(40, speed_mm_s=20_000, covered_only=False), 60)
     assert misplaced(log, REACH_MM) == []
     assert any(station == -1 for rows in log.places.values() for _, station, _, _ in rows)

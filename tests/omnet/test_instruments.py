@@ -82,7 +82,7 @@ def fingerprint_of(node: type[Flood], seed: int = 1) -> float:
     return outcome.finish.scalars["network", "fingerprint"]
 
 
-def test_the_fingerprint_is_of_what_goes_between_nodes_and_nothing_else() -> None:
+def test_the_fingerprint_covers_packets_between_nodes_and_nothing_else() -> None:
     plain = fingerprint_of(Flood)
     assert 0 < plain < 1 << 32
     assert fingerprint_of(OneMoreTimer) == plain

@@ -59,7 +59,7 @@ def play(**options: Any) -> list[tuple[int, int, str, int]]:
     return log
 
 
-def test_packets_take_the_time_that_the_wires_of_the_network_say() -> None:
+def test_packets_take_the_time_of_the_networks_wires() -> None:
     # 1000 B at 1 Mbit/s take 8 ms, and 10 ms on the way; all that a node does takes effect after 1 ms
     assert play() == [
         (19 * MS, 1, "first", 0),

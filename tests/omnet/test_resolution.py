@@ -74,7 +74,7 @@ def test_two_arrivals_within_a_picosecond_keep_their_order_and_the_handshake_nam
     ]  # fmt: skip
 
 
-def test_picoseconds_are_what_they_were() -> None:
+def test_a_resolution_of_picoseconds_changes_nothing() -> None:
     log, outcome = play("ps")
     assert "resolution" not in outcome.engine_version
     assert [row[2] for row in log[:2]] == ["of 1", "of 2"] and log[0][0] == log[1][0] == 11 * NS

@@ -189,7 +189,7 @@ def run_example(example: str, name: str, folder: Path, **parameters: Any) -> dic
 
 
 @pytest.mark.parametrize("name", ["aodv", "dsdv", "gpsr", "access_point", "wired_lan"])
-def test_the_rumour_runs_there_as_it_is(name: str, tmp_path: Path) -> None:
+def test_the_rumour_example_runs_there_unchanged(name: str, tmp_path: Path) -> None:
     """Its first seven nodes are the stations, who tell each other over TCP; the others only hear."""
     scalars = run_example("rumour.py", name, tmp_path, hosts=PROJECTS[name].nodes - 7, duration_s=10)
     assert scalars["messages"] > 20 and scalars["datagrams"] > 100 and scalars["tcp_opened"] > 0
@@ -255,7 +255,7 @@ def test_a_router_with_udp_and_tcp_takes_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["**", "**.host*"])
-def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -> None:
+def test_hosts_without_ip_are_an_error_with_the_reason(pattern: str, tmp_path: Path) -> None:
     ini = tmp_path / "lans.ini"
     ini.write_text(f"include {inet_root() / 'examples' / 'ethernet' / 'lans' / 'twoHosts.ini'}\n")
     with pytest.raises(RunError) as error:
@@ -265,14 +265,14 @@ def test_a_network_of_hosts_without_ip_says_that(pattern: str, tmp_path: Path) -
     assert "the protocol needs hosts with both, such as StandardHost" in reported and "\n" not in reported
 
 
-def test_a_network_where_nobody_takes_part_is_refused(tmp_path: Path) -> None:
+def test_a_network_without_participating_hosts_is_refused(tmp_path: Path) -> None:
     ini = tmp_path / "none.ini"
     ini.write_text(edited(PROJECTS["aodv"].write(tmp_path).read_text(), ("causeway-nodes", "# ")))
     with pytest.raises(RunError, match="the study has 20 nodes, but 0 nodes of the network take part"):
         open_network(tmp_path, ini=str(ini))
 
 
-def test_a_configuration_that_there_is_not_is_reported(tmp_path: Path) -> None:
+def test_an_unknown_configuration_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="No such config: Nowhere"):
         open_network(tmp_path, config="Nowhere")
     with pytest.raises(UserError, match=r"there is no ini file .*nothing\.ini"):

@@ -41,7 +41,7 @@ def run(folder: Path, asked: InProject, *settings: str, reps: int = 1) -> bool:
     return run_study(options, err)
 
 
-def test_every_run_of_the_configuration_lands_with_its_variables_and_omnetpps_own_results(tmp_path: Path) -> None:
+def test_every_run_of_the_configuration_is_stored_with_its_variables_and_omnetpps_own_results(tmp_path: Path) -> None:
     asked = project(tmp_path)
     assert run(tmp_path, asked) is False
     out = tmp_path / "out"

@@ -111,7 +111,7 @@ def another_file_of_that_name(folder: Path) -> tuple[Path, Callable[[], Path], l
 
 
 @pytest.mark.parametrize("change", [edited_ini, edited_include, another_file_of_that_name])
-def test_an_edited_project_gives_its_own_numbers_and_the_old_one_its_old(
+def test_an_edited_project_is_run_again_and_the_former_one_keeps_its_numbers(
     change: Callable[..., Any], causeway_here: Command, tmp_path: Path
 ) -> None:
     ini, edit, settings = change(tmp_path)
@@ -163,7 +163,9 @@ def test_a_limit_before_the_end_of_the_study_fails_the_run_and_nothing_is_stored
 
 
 @pytest.mark.parametrize("variable", ["", "size="])
-def test_iterations_are_points_of_their_own_named_or_not(variable: str, causeway_here: Command, tmp_path: Path) -> None:
+def test_named_and_unnamed_iteration_variables_make_separate_points(
+    variable: str, causeway_here: Command, tmp_path: Path
+) -> None:
     """The example's own ping beside the flood: its longer packets make others wait."""
     ini = wired(tmp_path, f"*.host0.app[0].packetSize = ${{{variable}100, 1000}}B\nseed-set = 7\n")
     runs = runs_of(flood(causeway_here, ini, "--set", "processes=9", "--json"))

@@ -147,7 +147,7 @@ def test_a_flag_is_right_if_delivering_at_that_moment_would_violate():
     assert found["arrivals_out_of_order"] == 1
 
 
-def test_nonsense_is_refused_in_words():
+def test_impossible_rows_are_refused_with_a_message():
     with pytest.raises(ValueError, match="the next message is 0"):
         scalars_of(2, [(BROADCAST, 0, 1)])
     with pytest.raises(ValueError, match="was not broadcast yet"):

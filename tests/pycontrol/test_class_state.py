@@ -116,7 +116,7 @@ def test_nodes_that_know_each_other_from_their_class_are_an_error() -> None:
         run(Known)
 
 
-def test_constants_and_what_a_node_makes_for_itself_are_right() -> None:
+def test_constants_and_attributes_of_instances_are_allowed() -> None:
     class Right(Node):
         ROUTES: ClassVar[dict[int, list[int]]] = {0: [1, 2]}
         WEIGHTS = np.arange(4)
@@ -155,7 +155,7 @@ def test_it_is_found_within_some_windows_and_not_only_at_the_end() -> None:
     assert len(Flood.heard) < 100
 
 
-def test_a_small_model_finds_it_too() -> None:
+def test_a_small_model_detects_it_too() -> None:
     class Flood(Node):
         heard: ClassVar[set[int]] = set()
 

@@ -86,7 +86,7 @@ def test_a_nodes_random_numbers_depend_on_neither_other_nodes_nor_windows() -> N
     assert run(draws)[0] == run(draws, cap=1)[0] == run(sometimes)[0] == run(draws, nodes=5)[0]
 
 
-def test_a_node_that_seeds_its_chance_disturbs_nobody() -> None:
+def test_a_node_that_seeds_its_random_generator_affects_no_other() -> None:
     def seeds(node: Node) -> float:
         if node.id == 0:
             random.seed(5)
@@ -176,7 +176,7 @@ def test_calls_that_leave_the_simulation_are_errors_of_the_run(reported: str) ->
     assert os.getcwd() == folder
 
 
-def test_an_interrupt_of_the_user_is_none_of_the_handlers_errors() -> None:
+def test_an_interrupt_of_the_user_is_no_error_of_the_handler() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where it is ignored, nothing would be raised
     with pytest.raises(KeyboardInterrupt):
         run(lambda node: REAL["raise_signal"](signal.SIGINT))

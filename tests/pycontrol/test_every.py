@@ -46,7 +46,7 @@ def test_a_job_runs_at_multiples_of_its_period_for_any_reaction_time():
     assert times[:4] == [20 * MS_PS, 40 * MS_PS, 60 * MS_PS, 80 * MS_PS]
 
 
-def test_a_job_begins_when_it_is_reported_to_at_the_node_it_is_reported_to():
+def test_a_job_begins_at_its_time_and_its_node():
     seen: list[tuple[int, int]] = []
     run((30 * MS_PS, lambda node: seen.append((node.id, node.now_ps)), {"node": 2, "first_ps": 10 * MS_PS}))
     assert seen[:3] == [(2, 10 * MS_PS), (2, 40 * MS_PS), (2, 70 * MS_PS)]
@@ -63,7 +63,7 @@ def test_a_job_may_return_its_next_time_or_end():
     assert times == [20 * MS_PS, 25 * MS_PS, 45 * MS_PS]
 
 
-def test_jobs_and_timers_of_the_protocol_do_not_see_each_other():
+def test_jobs_and_timers_of_the_protocol_are_independent():
     first: list[int] = []
     second: list[int] = []
     protocol = run(

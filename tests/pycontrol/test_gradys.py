@@ -188,7 +188,7 @@ def in_gradysim() -> dict[int, Any]:
     return found
 
 
-def test_the_data_collection_of_its_guide_comes_out_as_in_gradysim():
+def test_the_data_collection_of_gradysims_guide_has_the_results_of_gradysim():
     theirs = in_gradysim()
     ours = run("inline", FLEET, abstract(len(FLEET)), SECONDS, range_m=RANGE_M)
     assert theirs[8] > 100
@@ -204,7 +204,7 @@ def test_omnet_and_inline_have_equal_results():
 @pytest.mark.parametrize(
     "engine", ["inline", pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
-def test_its_raft_agrees_on_a_leader_and_a_value(engine):
+def test_gradysims_raft_agrees_on_a_leader_and_a_value(engine):
     """On ns-3 and INET over the radio."""
     network = abstract(5) if engine == "inline" else in_a_row(5, metres=20)
     final = run(engine, [(Voter, (0, 0, 0))] * 5, network, 20, range_m=None)

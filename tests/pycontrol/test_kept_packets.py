@@ -118,21 +118,21 @@ def test_a_packet_that_arrives_after_its_lifetime_is_an_error_wherever_windows_e
         air.window((kind, 10 * S + 1, 1, packet))
 
 
-def test_a_network_that_doubles_a_packet_to_one_node_hands_it_over_once() -> None:
+def test_a_duplicated_packet_to_one_node_is_handed_over_once() -> None:
     air = OnTheAir(10 * S)
     air.window((Kind.ARRIVAL, S, 1, 1))
     air.window((Kind.ARRIVAL, 2 * S, 1, 1))
     assert air.arrived == [(1, "to one")]
 
 
-def test_contents_that_nobody_can_ask_for_any_more_take_no_memory() -> None:
+def test_contents_that_cannot_be_needed_any_more_take_no_memory() -> None:
     air = OnTheAir(10 * S)
     assert len(air.protocol.kept_packets) == 2
     air.window((Kind.STATION, 11 * S, 2, 0))
     assert len(air.protocol.kept_packets) == 0
 
 
-def test_an_engine_that_gives_more_copies_than_there_are_is_refused() -> None:
+def test_an_engine_that_reports_too_many_copies_is_refused() -> None:
     protocol = PerNode(Flood)
     protocol.start(
         Context(

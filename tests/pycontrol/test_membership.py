@@ -185,13 +185,13 @@ def test_a_node_that_left_and_joined_depends_on_nothing_of_its_former_life():
     assert disagreements(RETURNED) == []
 
 
-def test_one_that_stays_depends_on_what_it_delivered():
+def test_a_node_that_stays_depends_on_its_deliveries():
     rows = [row for row in RETURNED if row[0] not in (LEFT, JOINED)]
     assert checked(rows) == [(2, 1)]
     assert disagreements(rows) == []
 
 
-def test_one_that_joins_again_without_leaving_is_a_new_process_too():
+def test_a_node_that_joins_again_without_leaving_is_a_new_process():
     rows = [row for row in RETURNED if row[0] != LEFT]
     assert checked(rows) == []
     assert disagreements(rows) == []
@@ -218,7 +218,7 @@ def test_an_arrival_in_the_former_life_does_not_stand_for_one_in_the_new():
     assert disagreements([*before, (LEFT, 1, -1), (JOINED, 1, -1), (DELIVER, 1, 1)]) == []
 
 
-def test_a_checker_that_keeps_the_past_of_a_former_life_is_caught(monkeypatch: pytest.MonkeyPatch):
+def test_a_checker_that_keeps_the_past_of_a_former_life_is_detected(monkeypatch: pytest.MonkeyPatch):
     original = checker_module._observe
 
     def keeps(s, op, *rest):

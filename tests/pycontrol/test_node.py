@@ -29,7 +29,7 @@ def test_a_node_knows_its_id_and_the_run_while_it_is_made() -> None:
     assert seen == [node.seen for node in small_run(Knows)[0].nodes]  # type: ignore[attr-defined]
 
 
-def test_a_generator_goes_on_after_the_making_where_it_was() -> None:
+def test_a_generator_of_init_goes_on_in_the_handlers() -> None:
     class Draws(Node):
         def __init__(self) -> None:
             self.drawn = [self.rng.random()]
@@ -119,7 +119,7 @@ def test_a_class_with_further_arguments_is_refused_with_the_way_to_give_them() -
         PerNode(Two)
 
 
-def test_time_is_there_for_people_and_for_arithmetic() -> None:
+def test_time_has_a_form_for_people_and_one_for_arithmetic() -> None:
     times: list[tuple[float, int]] = []
 
     class Clock(Node):
@@ -130,7 +130,7 @@ def test_time_is_there_for_people_and_for_arithmetic() -> None:
     assert times == [(0.001, MS)]
 
 
-def test_a_class_may_use_the_names_of_properties_for_its_own() -> None:
+def test_a_class_may_hide_properties() -> None:
     class Raft(Node):
         nodes = 3
 
@@ -163,7 +163,7 @@ def test_a_node_crashes_itself_and_another_recovers_it() -> None:
 
 
 # ---- the end -------------------------------------------------------------------------------------------------------
-def test_the_end_is_told_once_to_each_node_and_what_it_records_is_kept() -> None:
+def test_on_finish_is_called_once_for_each_node_and_its_samples_are_kept() -> None:
     told: list[tuple[int, int]] = []
 
     class Ends(Node):
@@ -180,7 +180,7 @@ def test_the_end_is_told_once_to_each_node_and_what_it_records_is_kept() -> None
     assert [outcome.samples[f"node[{i}]", "end"] for i in range(3)] == [([end_ps], [end_ps / 10**12])] * 3
 
 
-def test_a_run_that_stops_itself_has_an_end_and_one_that_fails_has_none() -> None:
+def test_on_finish_is_called_after_a_stop_and_not_after_a_failure() -> None:
     told: list[str] = []
 
     class Stops(Node):
@@ -230,7 +230,7 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
         (lambda n: n.set_timer("t", seconds(n.now / 3)), "seconds(0.0003333333333333333) is not a whole number of pic"),
         (lambda n: n.send(9, "x"), "send was given peer=9; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
         (lambda n: n.send(0, object()), "give size_bytes, or define an attribute size_bytes on object"),
-        (lambda n: n.deliver(0), "deliver was given message=0; allowed: nothing, as nobody has called new_message() y"),
+        (lambda n: n.deliver(0), "deliver was given message=0; allowed: nothing, as no node has called new_message()"),
         (lambda n: (n.new_message(), n.deliver(1)), "deliver was given message=1; allowed: a whole number, 0 to 0, wh"),
         (lambda n: n.runtime.nodes[0].rng, "node 0 acts (rng) in a handler of node 2; a node acts in its own handlers"),
         (lambda n: n.crash(5), "crash was given node=5; allowed: a whole number, 0 to 2"),

@@ -41,7 +41,7 @@ def test_each_line_has_the_time_and_the_node(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_lines_change_nothing(tmp_path: Path) -> None:
+def test_the_log_does_not_change_a_run(tmp_path: Path) -> None:
     quiet = small_run(Talks)[1]
     with logging_nodes("debug", tmp_path / "log"):
         logged = small_run(Talks)[1]
@@ -66,7 +66,7 @@ def test_the_log_is_off_and_no_handler_is_called(capfd: pytest.CaptureFixture[st
     assert protocol.nodes[0].log is SILENT and not SILENT.isEnabledFor(logging.CRITICAL)
 
 
-def test_a_logged_line_is_that_of_the_protocol(tmp_path: Path) -> None:
+def test_a_logged_line_has_the_place_in_the_protocol(tmp_path: Path) -> None:
     seen: list[logging.LogRecord] = []
 
     class Keeps(logging.Handler):

@@ -76,7 +76,7 @@ def test_more_packets_than_any_protocol_needs_are_an_error_that_says_who_sent_th
     assert most > all_ / 4
 
 
-def test_so_are_more_timers(monkeypatch) -> None:
+def test_more_timers_than_any_protocol_needs_are_an_error(monkeypatch) -> None:
     monkeypatch.setattr(overload, "MOST_ON_THEIR_WAY", 2000)
     assert ": node 2 set 2,048 of the 2,048 timers; allowed: 2,000 of either; " in reported(PerNode(Alarm))
 
@@ -139,12 +139,12 @@ def test_runs_side_by_side_that_leave_nothing_end_before_each_has_its_whole_allo
     assert allowance.refusal() == "the run takes 2.0 GB, and only 0.5 GB are free beside other processes"
 
 
-def test_where_nothing_is_known_of_memory_nothing_is_refused(monkeypatch) -> None:
+def test_without_information_about_memory_nothing_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     assert memory.Allowance().refusal(10**15) is None
 
 
-def test_the_memory_of_children_is_a_runs(tmp_path: Path) -> None:
+def test_the_memory_of_children_counts_for_a_run(tmp_path: Path) -> None:
     code = "held = b'x' * (200 << 20); print(len(held), flush=True); input()"
     before = memory.run_bytes()
     with subprocess.Popen(

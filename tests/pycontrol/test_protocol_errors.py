@@ -131,7 +131,7 @@ def test_a_wrong_argument_of_a_service_is_reported_with_the_allowed_values(does:
     assert said.count("\n") == 2  # the handler, and the line of this list
 
 
-def test_whole_numbers_of_numpy_are_as_good_as_pythons() -> None:
+def test_integers_of_numpy_are_accepted() -> None:
     class Good(Node):
         def on_broadcast(self, number, size_bytes):
             self.deliver(np.int64(self.new_message()))
@@ -165,7 +165,7 @@ def test_a_handler_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("asks", ["send", "set_timer", "keep"])
-def test_a_handler_that_never_returns_and_asks_for_ever_does_not_take_all_memory(
+def test_a_handler_that_allocates_in_a_loop_does_not_take_all_memory(
     asks: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each check the run has 30 MB more; a handler may take 100 of 400."""
@@ -191,7 +191,7 @@ def test_a_handler_that_never_returns_and_asks_for_ever_does_not_take_all_memory
 
 
 @pytest.mark.slow
-def test_a_protocol_may_take_the_memory_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_protocol_of_columns_may_take_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000 << 20)
 
     class Large(PerNode):
@@ -205,7 +205,7 @@ def test_a_protocol_may_take_the_memory_that_there_is(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_the_compiler_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_does_not_apply_to_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.compiler_lock import global_compiler_lock
 
     monkeypatch.setenv("CAUSEWAY_HANDLER_S", "0.4")
@@ -309,7 +309,7 @@ def test_a_misspelt_handler_is_named_with_the_right_name() -> None:
     assert "did you mean on_broadcast?" in refusal(Other)
 
 
-def test_a_method_of_ones_own_may_be_named_like_a_handler() -> None:
+def test_a_users_method_may_have_a_name_close_to_a_handlers() -> None:
     class Own(Node):
         def on_broadcast(self, number, size_bytes):
             self.on_state()
@@ -340,7 +340,7 @@ def test_a_handler_that_other_frameworks_name_otherwise_is_reported(name: str, m
     )
 
 
-def test_a_name_of_another_framework_beside_the_handler_is_ones_own() -> None:
+def test_a_name_of_another_framework_is_allowed_beside_the_handler() -> None:
     class Own(Node):
         def on_packet(self, content, sender, interface):
             pass

@@ -40,7 +40,7 @@ def done(what: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("what", CLOSES)
-def test_a_closed_stream_is_an_error_and_comes_back(what: str, tmp_path: Path) -> None:
+def test_a_closed_stream_is_an_error_and_is_restored(what: str, tmp_path: Path) -> None:
     found = done(what, tmp_path)
     assert found.stdout.startswith(f"error: study mine: {CLOSES[what]} of the command was closed or replaced; write to")
     assert found.stdout.endswith("\nthe report\n") and found.stdout.count("\n") == 2
@@ -57,5 +57,5 @@ def test_a_stream_that_was_restored_is_not_reported_again_by_a_block_around_it(t
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-def test_what_leaves_the_streams_open_is_no_error(what: str, tmp_path: Path) -> None:
+def test_code_that_leaves_the_streams_open_is_no_error(what: str, tmp_path: Path) -> None:
     assert done(what, tmp_path).stdout.endswith("nothing was wrong\nthe report\n")

@@ -144,7 +144,7 @@ def test_a_job_of_the_study_may_act_for_any_node() -> None:
     assert len(outcome.samples["node[3]", "seen"][0]) >= 2
 
 
-def test_a_small_model_breaks_on_it() -> None:
+def test_a_small_model_reports_it_as_a_violation() -> None:
     class Reaches(Node):
         def on_broadcast(self, number, size_bytes):
             self.runtime.nodes[1].send(0, "x", 1)

@@ -77,7 +77,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_cannot_be_told_apart_is_not_kept(call: str, tmp_path: Path) -> None:
+def test_a_study_that_cannot_be_pickled_is_not_stored(call: str, tmp_path: Path) -> None:
     with pytest.raises(cw.UserError, match=r"holds something that cannot be pickled \(an open file, a lock\)"):
         CALLS[call](tmp_path)
 

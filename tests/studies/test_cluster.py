@@ -91,7 +91,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
     alone = command(study, str(tmp_path / "alone"), "--jobs", "1")
     reported, errors = alone.communicate(timeout=300)
     assert alone.returncode == 0, reported + errors
-    store.forget_what_is_known()
+    store.forget_versions()
     assert len(store.finished_runs(folder)) == RUNS
     assert rows(folder) == rows(tmp_path / "alone")
     factors = store.read_pandas(folder, "scalars").query("name == 'factor'")["value"]
@@ -101,7 +101,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
 @pytest.mark.spark
 @pytest.mark.slow
 @needs_bare
-def test_a_file_that_a_study_imports_from_its_folder_goes_along_to_workers(tmp_path, cluster, study):
+def test_a_file_that_a_study_imports_from_its_folder_is_sent_to_workers(tmp_path, cluster, study):
     """The study refuses to be run from where its user has it, so the file beside it was shipped, too."""
     text = edited(study.read_text(), ("import causeway\n", "import causeway\nimport doubling\n"))
     study.write_text(text.replace('"factor": float(', '"factor": doubling.twice('))
@@ -119,7 +119,7 @@ def test_a_file_that_a_study_imports_from_its_folder_goes_along_to_workers(tmp_p
 
 
 @pytest.mark.slow
-def test_the_package_that_goes_along_is_whole_and_runs_out_of_a_zip(tmp_path, study):
+def test_the_package_that_is_sent_to_workers_is_complete_and_runs_from_a_zip(tmp_path, study):
     """As with `spark-submit --py-files`: compiled kernels find a place, the version is known, a study runs."""
     archive = ship.package_zip()
     names = zipfile.ZipFile(archive).namelist()
@@ -136,7 +136,7 @@ def test_the_package_that_goes_along_is_whole_and_runs_out_of_a_zip(tmp_path, st
     assert (tmp_path / "workers-cache" / "unpacked").is_dir()
 
 
-def test_files_that_a_study_names_and_that_are_not_there_are_reported(study):
+def test_missing_files_of_a_study_are_reported(study):
     from causeway.studies import campaign, shipped
 
     shutil.rmtree(study.parent / "data")

@@ -123,7 +123,7 @@ def test_a_skewed_load_of_senders_in_turn_is_refused_in_words():
         make_params(Dcs23Study(), {"load": "skewed", "senders": "turns"})
 
 
-def test_the_table_is_the_authors():
+def test_the_table_is_that_of_the_authors_program():
     """50:50, 66:100, 90:150, 106:200, 130:300, 150:400, 160:500: above so many messages/s, at least so many entries."""
     grown = {50.1: 50, 66.1: 100, 90.1: 150, 106.1: 200, 130.1: 300, 150.1: 400, 160.1: 500, 66: 50, 160: 400, 0: 50}
     assert table.sizing(np.array([*grown], float)).tolist() == [*grown.values()]

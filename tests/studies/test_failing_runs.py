@@ -122,7 +122,7 @@ CHANGING = STUDY.replace(
 ).replace('"fragile"', '"changing"')
 
 
-def test_a_run_lands_though_its_study_cannot_be_described_any_more_when_it_is_over(tmp_path: Path) -> None:
+def test_a_run_is_committed_even_if_its_study_was_changed_meanwhile(tmp_path: Path) -> None:
     path, out = tmp_path / "changing.py", tmp_path / "out"
     path.write_text(CHANGING)
     jobs = campaign.plan(str(path), "inline", [{}], 1, 1)

@@ -89,7 +89,9 @@ NUMBERS = st.fixed_dictionaries({name: st.integers(0, 9) for name in ("own", "he
 
 @settings(max_examples=examples(15))
 @given(versions=st.lists(NUMBERS, min_size=2, max_size=4))
-def test_no_edit_of_any_file_shows_a_number_of_older_code(tmp_path: Path, versions: list[dict[str, int]]) -> None:
+def test_after_any_edit_of_a_file_no_number_of_older_code_is_shown(
+    tmp_path: Path, versions: list[dict[str, int]]
+) -> None:
     """Edits of one size within one tick of the clock are the hard ones: they are what is drawn here."""
     for numbers in versions:
         study = written(tmp_path / "study", **numbers)
@@ -122,7 +124,7 @@ def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) 
     assert "3 more runs here are of other code; reports keep them apart" in edited
     before = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert "already" not in command(study, out, "--reps", "3", "--jobs", "2", "--fresh").stdout
-    store.forget_what_is_known()
+    store.forget_versions()
     after = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert sorted(before.index) == sorted(after.index) and (before != after.loc[before.index]).sum() == 3
 
@@ -139,10 +141,10 @@ def test_a_worker_refuses_a_run_whose_study_was_edited_after_it_was_planned(tmp_
         run_job(received)
 
 
-def test_a_file_that_is_read_and_not_named_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_read_and_not_declared_is_refused(tmp_path: Path) -> None:
     study = written(tmp_path)
     study.write_text(edited(study.read_text(), ('files = ("data/*.txt",)', "files = ()")))
-    with pytest.raises(UserError, match=r"reads data/given\.txt without naming it.* files = \('data/given.txt',\)"):
+    with pytest.raises(UserError, match=r"reads data/given\.txt without declaring it.* files = \('data/given.txt',\)"):
         run_job(Job(str(study), {}, 1, "inline"))
     study.write_text(study.read_text().replace("OWN = 1", 'OWN = int(open(Path(__file__).parent / "own.txt").read())'))
     study.write_text(edited(study.read_text(), ("files = ()", 'files = ["data/given.txt"]')))
@@ -166,7 +168,7 @@ def test_a_sibling_with_the_name_of_a_module_in_use_is_refused(tmp_path: Path) -
         registry.get(str(study))
 
 
-def test_a_study_is_known_by_its_contents_wherever_it_lies(tmp_path: Path) -> None:
+def test_a_study_is_identified_by_its_contents_in_any_folder(tmp_path: Path) -> None:
     here, there = (Job(str(written(tmp_path / name)), {}, 1, "inline") for name in ("here", "there"))
     assert here.run_id == there.run_id
     other = Job(str(written(tmp_path / "there", inner=4)), {}, 1, "inline")
@@ -241,7 +243,7 @@ def test_an_edit_of_a_protocol_changes_the_code_of_the_studies_that_use_it_alone
     assert not any("tables.py" in one for files in of.values() for one in files), "tables are made of runs"
 
 
-def test_what_is_sent_to_a_worker_holds_siblings_and_is_the_run_that_was_planned(
+def test_a_worker_gets_the_siblings_and_makes_the_run_that_was_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import pyspark

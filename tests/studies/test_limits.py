@@ -11,12 +11,12 @@ from causeway.studies.limits import check_spec
 from tests.helpers.bridge_tools import small_spec
 
 
-def test_a_duration_in_seconds_is_reported_that_times_are_picoseconds() -> None:
+def test_a_duration_in_seconds_is_refused_since_times_are_picoseconds() -> None:
     """It was a run in which nothing happened, and that ended well."""
     with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as seconds\(30\)"):
         check_spec(small_spec(duration_ps=30))
 
 
-def test_a_number_that_is_none_is_left_to_the_check_of_the_engine() -> None:
+def test_a_value_of_another_type_is_left_to_the_check_of_the_engine() -> None:
     nothing: Any = None
     check_spec(small_spec(duration_ps=nothing))

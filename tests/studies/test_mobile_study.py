@@ -103,7 +103,7 @@ def app_sh(seq_C: int, id_C: int = 0, M_d: tuple[int, ...] = ()) -> AppSH:
     return AppSH(Data(0, 100), seq_C, id_C, frozenset(M_d), 0)
 
 
-def test_three_losses_are_reported_apart() -> None:
+def test_three_kinds_of_losses_are_counted_separately() -> None:
     """Needed: 1 of 2. Of application messages: 3 of 6. Acknowledgements count in neither."""
     host = Host(Timing(), Meter())
     connected(host)
@@ -221,13 +221,13 @@ def test_recovery_is_counted_from_the_end_of_a_failure() -> None:
     }  # fmt: skip
 
 
-def test_one_failure_is_neither_short_nor_long() -> None:
+def test_a_single_failure_has_neither_a_short_nor_a_long_recovery() -> None:
     failures = Failures(end_ps=100 * S_PS, log=[(15 * S_PS, 18 * S_PS)])
     found = failures.scalars(([16 * S_PS, 30 * S_PS], [40.0, 5.0]))
     assert not {"failure_peak_short", "failure_peak_long"} & set(found)
 
 
-def test_how_much_a_buffer_varies_is_over_time_and_over_nothing_else() -> None:
+def test_the_variation_of_a_buffer_is_over_time_only() -> None:
     """Stations keep 1 and 3, then 5 and 7: 2 and 6 on average, 2 either side of 4."""
     meter = Meter(0, 10 * S_PS)
     meter.clock = SimpleNamespace(now_ps=S_PS)

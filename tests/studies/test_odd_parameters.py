@@ -247,7 +247,7 @@ def test_every_point_of_every_sweep_is_within_the_bounds(name: str) -> None:
             assert make_params(study, point) is not None, point
 
 
-def test_a_radio_that_nobody_has_is_named_with_those_there_are() -> None:
+def test_an_unknown_radio_is_refused_with_the_known_ones() -> None:
     study = registry.get("mobile20")
     network = dataclasses.replace(study.network(make_params(study, {}), 1), radio="foo")
     for engine in ("ns3", None):

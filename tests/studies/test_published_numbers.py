@@ -72,7 +72,7 @@ def rows():
 
 
 @pytest.mark.parametrize(("paper", "where"), PRINTED)
-def test_every_printed_number_is_a_row(rows, paper, where):
+def test_every_printed_number_has_a_row(rows, paper, where):
     there = rows[(rows["paper"] == paper) & (rows["where"].str.startswith(where))]
     published = Counter(float(value) for name in SAYING for value in there[name].dropna())
     printed = Counter(float(value) for value in PRINTED[paper, where].split())

@@ -115,7 +115,7 @@ def test_a_job_with_another_seed_is_the_same_point(file: Path) -> None:
         job.but(seed=2**63)
 
 
-def test_the_report_of_somebodys_study_draws_its_plots_without_its_file(file: Path, tmp_path: Path) -> None:
+def test_the_report_of_a_users_study_draws_its_plots_without_its_file(file: Path, tmp_path: Path) -> None:
     headed = edited(file.read_text(), ("    sweeps:", PLOTTED + "    sweeps:"))
     file.write_text(headed.replace("from typing", "from causeway.analysis.plots import Headline, Plot\nfrom typing", 1))
     file.with_name("numbers.csv").write_text(NUMBERS)

@@ -118,7 +118,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(TOP)}
 
 
-def test_a_folder_keeps_the_run_and_gives_it_again(tmp_path: Path) -> None:
+def test_a_folder_stores_the_run_and_returns_it_again(tmp_path: Path) -> None:
     first, again = run(out=tmp_path), run(out=tmp_path)
     assert first == again and len(first.nodes) == 5 and len(again.nodes) == 0
     assert again.frame("samples").equals(first.frame("samples"))
@@ -162,7 +162,7 @@ class ByGlobal(Echo):
             super().on_packet(content, sender, interface)
 
 
-def test_no_old_run_passes_for_one_of_other_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_other_values_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that a function closes over, global variables, the network, the load and the end all count."""
 
     def deliveries(protocol: Any, **changes: Any) -> float:
@@ -196,7 +196,7 @@ def test_a_function_of_an_id_and_a_function_that_makes_a_protocol_are_taken() ->
     assert cw.run(lambda: cw.PerNode(Echo), NETWORK, broadcasts=cw.poisson(50, messages=20)).digest == whole
 
 
-def test_a_script_says_who_broadcasts_when() -> None:
+def test_a_script_defines_the_nodes_and_times_of_broadcasts() -> None:
     import numpy as np
 
     script = cw.Script(np.array([S]), np.array([3]), np.array([100]))
@@ -208,7 +208,7 @@ def test_a_run_explains_its_first_violation_and_draws_it(tmp_path: Path) -> None
     assert found.scalars["violations"] > 0
     text = found.explain(tmp_path / "why.html")
     assert "delivers message" in text.splitlines()[0] and "<svg" in (tmp_path / "why.html").read_text()
-    assert cw.run(Echo, cw.AbstractNetwork(3)).explain() == "nothing is wrong with it"
+    assert cw.run(Echo, cw.AbstractNetwork(3)).explain() == "the run has no violation"
 
 
 def test_a_recording_replays(tmp_path: Path) -> None:
@@ -263,14 +263,14 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gets_one_line_with_the_remedy(mistake: str) -> None:
+def test_a_mistake_is_an_error_of_one_line_with_the_remedy(mistake: str) -> None:
     call, words = MISTAKES[mistake]
     with pytest.raises(cw.UserError, match=words) as caught:
         call()
     assert "\n" not in str(caught.value)
 
 
-def test_a_thing_that_cannot_be_pickled_runs_in_memory_and_is_refused_for_a_folder(tmp_path: Path) -> None:
+def test_a_study_that_cannot_be_pickled_runs_in_memory_and_is_refused_for_a_folder(tmp_path: Path) -> None:
     import threading
 
     lock = threading.Lock()

@@ -47,7 +47,7 @@ def test_equal_is_equal_in_the_digits_that_are_printed() -> None:
     assert same_digits(17.64, 17.6) and not same_digits(17.66, 17.6) and same_digits(8064.4, 8064.0)
 
 
-def test_an_interval_wider_than_the_mean_is_no_number() -> None:
+def test_an_interval_wider_than_the_mean_means_too_few_seeds() -> None:
     assert with_interval([1.0, 5.0]) == "too few seeds" and with_interval([1.0]) == "1"
 
 
@@ -69,7 +69,7 @@ def of_two_points() -> tuple[Measured, ModuleType]:
     return Measured(study, rows), module
 
 
-def test_a_number_that_chose_a_parameter_judges_nothing_and_one_that_was_not_run_is_missing() -> None:
+def test_a_number_that_chose_a_parameter_is_fitted_and_one_that_was_not_run_is_missing() -> None:
     measured, module = of_two_points()
     kinds = {one["condition"]: scores.score(measured, module, one, module.READINGS[1]).kind
              for one in scores.numbers(measured, module)}  # fmt: skip

@@ -54,7 +54,7 @@ def test_scalars_are_compared_too(tmp_path: Path) -> None:
     "left", ["RUNS.append(1); self.send(EVERYONE, (message,), 10 + len(RUNS))",
              "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1"],
 )  # fmt: skip
-def test_no_later_run_of_a_code_that_was_refused_lands(left: str, tmp_path: Path) -> None:
+def test_no_later_run_of_a_refused_code_is_committed(left: str, tmp_path: Path) -> None:
     """Its numbers would be those of a seed and of what the runs before it left: others with other numbers of jobs."""
     tally = run(tmp_path, reps=3, BROADCAST=left)
     assert (tally.done, len(tally.failed)) == (0, 3)
@@ -84,7 +84,7 @@ def test_a_short_run_is_defined_by_events_not_by_the_clock(events: int, checked:
         second_run.checked(job, result)
 
 
-def test_a_clock_out_of_reach_is_found(tmp_path: Path) -> None:
+def test_a_clock_that_cannot_be_replaced_is_found(tmp_path: Path) -> None:
     real = "import datetime; self.send(EVERYONE, (message,), datetime.datetime.now().microsecond)"
     assert "is not deterministic" in next(iter(run(tmp_path, BROADCAST=real).failed.values()))
 
@@ -145,7 +145,7 @@ def test_contents_that_no_other_node_has_may_be_changed(tmp_path: Path) -> None:
         ("exec('raise GeneratorExit') if params.exits else None", "study talk: GeneratorExit would end the command"),
     ],
 )
-def test_a_study_that_leaves_its_run_fails_alone(code: str, reported: str, tmp_path: Path) -> None:
+def test_a_run_whose_study_exits_fails_alone(code: str, reported: str, tmp_path: Path) -> None:
     folder = os.getcwd()
     tally = run(tmp_path, [{"exits": True}, {"exits": False}], NETWORK=code)
     assert tally.done == 1

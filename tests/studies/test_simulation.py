@@ -91,7 +91,7 @@ def test_a_stop_is_exact(one: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_steps_stops_and_the_whole_agree_on_every_engine(engine: str) -> None:
+def test_stepped_stopped_and_whole_runs_agree_on_every_engine(engine: str) -> None:
     expected = whole(engine)
     with started(engine) as sim:
         assert sim.now_ps == 0 and len(sim.nodes) == 6
@@ -174,7 +174,7 @@ def test_an_error_in_a_handler_ends_the_simulation_and_leaves_the_real_clock() -
         assert not sim.step()
 
 
-def test_mistakes_get_one_line() -> None:
+def test_mistakes_are_errors_of_one_line() -> None:
     with started() as sim:
         sim.run_until(S)
         for call, words in (

@@ -116,7 +116,7 @@ def test_the_near_search_reaches_back_as_the_authors_program_does():
     assert HashParams().near == HashStudy().protocol(HashParams(detector="hash")).choices.near == 0
 
 
-def test_the_other_order_of_search_asks_more():
+def test_the_other_order_of_search_makes_more_requests():
     given_ = {**FEW, "detector": "hash", "intervals": "staggered", "messages": 400}
     near_how = {"search": "near", "hash_limit": 8}
     counts, near = (run_job(Job("hash", {**given_, **how}, 1, "inline")).scalars for how in ({}, near_how))
@@ -144,7 +144,7 @@ def test_direct_errors_include_the_order_of_one_sender():
     assert counted(2, *again) == [1, 1]
 
 
-def test_direct_errors_leave_out_what_the_sender_took_too_early_itself():
+def test_direct_errors_exclude_deliveries_that_were_already_early_at_the_sender():
     """2 answers 1's message without having 0's, on which that one depends: to 3, 2's answer depends on 1's alone."""
     early = [(DELIVER, 2, 1), (BROADCAST, 2, 2), (DELIVER, 2, 2), (DELIVER, 3, 1), (DELIVER, 3, 2), (DELIVER, 3, 0)]
     assert counted(4, *SENT, *early) == [2, 2], "1's message at 2 and at 3, but not 2's at 3"

@@ -103,7 +103,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_gets_one_line_with_the_remedy(mistake: str) -> None:
+def test_a_mistake_is_an_error_of_one_line_with_the_remedy(mistake: str) -> None:
     call, words = MISTAKES[mistake]
     with pytest.raises(cw.UserError, match=words) as caught:
         call()
@@ -131,7 +131,7 @@ def test_a_script_sweeps_in_worker_processes_that_import_it_again(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_script_without_a_guard_is_told_to_have_one(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_is_an_error_with_the_remedy(tmp_path: Path) -> None:
     text = (FLOOD + SWEEP.replace("MESSAGES", "20")).replace('if __name__ == "__main__":', "if True:")
     (tmp_path / "flood.py").write_text(text)
     done = subprocess.run([sys.executable, "flood.py"], cwd=tmp_path, capture_output=True, text=True, env=environment())

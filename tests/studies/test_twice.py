@@ -100,7 +100,7 @@ def test_both_runs_can_be_made_by_a_simulator(code: str, same: bool, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "status"), [(BY_ADDRESS, 1), (RIGHT["BROADCAST"], 0)])
-def test_the_command_says_so_and_keeps_nothing(code: str, status: int, tmp_path: Path) -> None:
+def test_the_command_reports_the_difference_and_stores_nothing(code: str, status: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = CliRunner().invoke(
         app, ["run", study(tmp_path, BROADCAST=code), "--set", "nodes=6", "--twice", "--out", str(out)]

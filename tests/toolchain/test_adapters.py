@@ -58,18 +58,18 @@ def test_a_changed_source_is_seen(sources: Path) -> None:
     assert small().product("made/thing").read_text() == "int two;\n"
 
 
-def test_a_product_that_somebody_deleted_is_made_again(sources: Path) -> None:
+def test_a_deleted_product_is_made_again(sources: Path) -> None:
     build(small())
     small().product("made/thing").unlink()
     build(small())
     assert small().is_built()
 
 
-def test_two_simulators_live_side_by_side(sources: Path) -> None:
+def test_two_simulators_have_adapters_side_by_side(sources: Path) -> None:
     assert small(ROOT="/a").directory != small(ROOT="/b").directory
 
 
-def test_two_versions_of_causeway_live_side_by_side(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_versions_of_causeway_have_adapters_side_by_side(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = small().directory
     monkeypatch.setattr(adapters, "version", lambda: "99.0")
     assert small().directory != here
@@ -120,7 +120,7 @@ def test_a_cache_folder_with_a_space_in_its_name_is_refused(
         build(small())
 
 
-def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
+def test_the_commit_of_a_repository_around_an_installation_is_not_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
@@ -135,7 +135,7 @@ def test_an_installation_inside_somebodys_repository_does_not_take_its_commit(
     installation.commit.cache_clear()
 
 
-def test_a_header_that_is_gone_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
+def test_a_header_removed_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
     """The dependencies that make wrote then still name it."""
     made = tmp_path / "ns3"
     made.mkdir()

@@ -183,7 +183,7 @@ def test_a_folder_without_write_permission_is_named_with_the_remedy(
 
 
 @pytest.mark.slow
-def test_a_disk_that_fills_up_while_code_is_kept_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_a_full_disk_while_compiled_code_is_stored_is_reported_in_one_line(tmp_path: Path) -> None:
     def few_bytes() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

@@ -63,7 +63,7 @@ def test_a_link_or_a_file_in_place_of_the_temporary_cache_folder_is_refused(fall
         installation.cache_dir()
 
 
-def test_no_place_for_a_cache_folder_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_cache_folder_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(fallback / "nowhere"))
     with pytest.raises(UserError, match=r"cannot be made .*: name a folder in CAUSEWAY_CACHE$"):
         installation.cache_dir()
@@ -94,7 +94,7 @@ def test_a_zip_is_unpacked_only_into_a_cache_folder_of_this_user_alone(fallback:
         assert done.stdout.startswith(f"{fallback}/unpacked/")
 
 
-def test_looking_at_the_repository_takes_no_lock_that_a_kill_would_leave(tmp_path, monkeypatch):
+def test_reading_the_repository_takes_no_lock_that_a_kill_would_leave(tmp_path, monkeypatch):
     """`git status` refreshes the index under a lock, which stays if it is killed, and then nobody can commit."""
     for words in (["init", "-q"], ["add", "file"]):
         (tmp_path / "file").touch()

@@ -80,7 +80,7 @@ def test_of_several_in_the_home_directory_the_newest_built_one_is_used(tmp_path:
     assert found.root == right
 
 
-def test_one_that_is_too_old_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_omnetpp_that_is_too_old_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "old", "5.7")))
     assert find_omnetpp() is None
 
@@ -103,7 +103,7 @@ def test_the_inet_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch
     assert found.inet_root == tmp_path / "gone" and not found.has_inet
 
 
-def test_an_inet_that_needs_a_newer_omnetpp_is_passed_over_and_refused_where_it_is_alone(
+def test_an_inet_that_needs_a_newer_omnetpp_is_skipped_or_refused_if_it_is_the_only_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its headers say #error below that version."""
@@ -163,7 +163,7 @@ def library(path: Path, *options: str) -> None:
     omnet_find._dynamic_section.cache_clear()
 
 
-def test_a_compiler_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
     root = install(tmp_path / "omnetpp", "6.1")
     (root / "Makefile.inc").write_text("CXX = ccache-of-nobody clang++-99 -stdlib=libc++\n")
     omnet_find.compiler_of.cache_clear()
@@ -251,7 +251,7 @@ def test_an_inet_that_does_not_fit_leaves_the_abstract_network_as_it_is(
     assert with_inet[0] == alone and with_inet[1].base == alone and "inet-4.5.4" in with_inet[1].simulator
 
 
-def test_an_inet_root_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inet_root_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = install(tmp_path / "home" / "omnetpp-6.1", "6.1")
     install_inet(tmp_path / "home" / "inet4.5")
     monkeypatch.setenv("OMNETPP_ROOT", str(root))

@@ -112,7 +112,7 @@ void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *i
     const int64_t connection = adapter_->accepts(adapter_->nodeOf(info->getRemoteAddr()), info->getRemotePort());
     auto accepted = new TcpSocket(info);
     if (connection < 0) {  // given up meanwhile
-        strangers_.emplace_back(accepted);
+        abandoned_.emplace_back(accepted);
         accepted->setOutputGate(gate("socketOut"));
         accepted->abort();
         return;
@@ -151,7 +151,7 @@ void ConnectionApp::handleMessage(cMessage *message) {
     const int id = tags.getTag<inet::SocketInd>()->getSocketId();
     const auto found = by_socket_.find(id);
     if (found != by_socket_.end() && tells_of_data(message)) {
-        delete message;  // its signal has told of it
+        delete message;  // its signal was handled already
     } else if (found != by_socket_.end()) {
         found->second->socket->processMessage(message);
     } else {
@@ -165,7 +165,7 @@ void ConnectionApp::handleMessage(cMessage *message) {
             delete message;  // of a connection that is over
     }
     over_.clear();
-    strangers_.clear();
+    abandoned_.clear();
 }
 
 void ConnectionApp::write(End &end, int64_t bytes) {

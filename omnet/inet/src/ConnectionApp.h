@@ -44,7 +44,8 @@ class ConnectionApp : public omnetpp::cSimpleModule,
     std::vector<std::unique_ptr<End>> over_;                     // kept until the message is handled
     std::set<int64_t> got_data_;                                 // connections with a new segment
     omnetpp::cMessage *look_ = nullptr;                          // timer: report the bytes of these connections
-    std::vector<std::unique_ptr<inet::TcpSocket>> strangers_;    // of connections already given up; being reset
+    std::vector<std::unique_ptr<inet::TcpSocket>>
+        abandoned_;  // sockets of connections already given up, which are being reset
 
     int numInitStages() const override;
     void initialize(int stage) override;

@@ -22,7 +22,7 @@ def draw_entries(seed, nodes, size, entries):
     f = np.zeros((nodes, entries), np.int32)
     for p in range(nodes):
         for i in range(entries):
-            nth = below(draw(seed, STREAM_ENTRIES, p, i), size - i)  # the nth entry not taken yet
+            nth = below(draw(seed, STREAM_ENTRIES, p, i), size - i)  # take the nth of the free entries
             place = 0
             while place < i and f[p, place] <= nth:
                 nth += 1
@@ -37,7 +37,7 @@ def draw_entries(seed, nodes, size, entries):
 def _pick(left, taken, rows, bits):
     """Draw an entry that is not taken, with the counts in `left` as weights.
 
-    An entry that is left as often as there are `rows` to fill must be used in each of them, so it is drawn for certain.
+    An entry whose count equals the number of `rows` to fill must be in each of these rows, so it is always drawn.
     """
     weight = np.where(taken, 0, left)
     if (weight == rows).any():

@@ -30,7 +30,8 @@ class Mailroom:
         self.blocked = np.zeros(nodes, np.int32)
         """The number of undecided rounds in which each process takes part."""
         self.behind = np.zeros(nodes, np.bool_)
-        """The processes that refused a round because of a component above its own, and have not started one since."""
+        """The processes that refused a round because they had a component above the round's, and have not started one
+        since."""
         self.unread: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
         """Received packets that were not read yet: (receivers, packets)."""
         self.outbox: list[tuple[NDArray[Any], ...]] = []

@@ -41,7 +41,7 @@ class Round:
     unknown: NDArray[np.int64]
     """Ids of messages below the horizon that the starter had not delivered."""
     unknown_with: NDArray[np.int32]
-    """Senders of the unknown messages that carry C_k. They know, since they sent them."""
+    """The senders of those unknown messages that carry C_k. Each of them recognizes its own messages."""
     answers: NDArray[np.uint8]
     """The answer in each process's acknowledgement."""
     missing_answers: int = 0

@@ -60,7 +60,7 @@ class DynamicClockSet(Protocol):
             memory_ps: Time over which the load is averaged.
             messages: The run ends once this number of messages is broadcast, and all of them are delivered and all
                 rounds decided; 0: no such end.
-            until_ps: The same for a time.
+            until_ps: The run ends once this time is reached, and all messages are delivered and all rounds decided.
             even: Share the entries of a component evenly among the processes.
             by_id: Choose S_incr by the process's id, modulo the number of components, and not at random.
         """

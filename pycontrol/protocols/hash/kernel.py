@@ -21,8 +21,8 @@ from causeway.pycontrol.state_arrays import compiled, inlined
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, report, send
 
 ASKED, ANSWERED, DELIVERABLE, SUSPECTED = -1, -2, -3, -4
-"""The states of an item that waits for no entry of the clock: its request was sent, it was answered, the message is
-deliverable, or it is suspected and its process must first get the answer to another request."""
+"""The states of an item that waits for no entry of the clock: its request was sent; its request was answered; the
+message is deliverable; it is suspected, and its process must first get the answer to another request."""
 ONE = np.uint64(1)
 
 
@@ -162,7 +162,7 @@ def _ready(c, s, packets, tape, time_ps, p, item):
 
 
 @compiled
-def _look_again(c, s, packets, tape, time_ps, p):
+def _deliver_waiting(c, s, packets, tape, time_ps, p):
     """Deliver the first item in the queue of p that is deliverable, until none is."""
     previous, item = END, s.lines.first[p]
     while item != END:
@@ -207,11 +207,11 @@ def _lost(s, packets, packet, node):
         s.copies[message] -= gone
         if s.copies[message] == 0:
             _release(s, message)
-    _use_up(packets, packet, slot, gone)
+    _drop_copies(packets, packet, slot, gone)
 
 
 @inlined
-def _use_up(packets, packet, slot, copies):
+def _drop_copies(packets, packet, slot, copies):
     packets.copies[slot] -= copies
     if packets.copies[slot] == 0:
         forget(packets.slots, packet)
@@ -239,18 +239,18 @@ def _handle_other(c, s, packets, tape, kind, here, ref, arg):
             s.counts[0].skipped += 1
             return
         _broadcast(c, s, packets, tape, time_ps, p, arg)
-        _look_again(c, s, packets, tape, time_ps, p)
+        _deliver_waiting(c, s, packets, tape, time_ps, p)
     elif kind == K_LOST:
         _lost(s, packets, ref, p)
     elif kind == K_ARRIVAL:
         slot = slot_of(packets.slots, ref)
         content, message, sender = packets.kind[slot], packets.message[slot], packets.sender[slot]
-        _use_up(packets, ref, slot, 1)
+        _drop_copies(packets, ref, slot, 1)
         if content == REQ:
             _answer(c, s, packets, tape, time_ps, p, sender, message)
         else:
             _answered(s, p, message)
-            _look_again(c, s, packets, tape, time_ps, p)
+            _deliver_waiting(c, s, packets, tape, time_ps, p)
 
 
 @compiled
@@ -263,7 +263,7 @@ def handle(c, s, packets, tape, events):
             _handle_other(c, s, packets, tape, kind, Here(p, now_ps), ref, events.arg[i])
             continue
         slot = slot_of(s.slots, packets.message[packet])
-        _use_up(packets, ref, packet, 1)
+        _drop_copies(packets, ref, packet, 1)
         entry = entry_lacking(s.search.clock, p, s.search.need, slot)
         if entry < 0:
             found, hashes = _find(c, s, p, slot)
@@ -274,7 +274,7 @@ def handle(c, s, packets, tape, events):
             continue
         _deliver(c, s, tape, now_ps, p, slot)
         if s.lines.first[p] != END:
-            _look_again(c, s, packets, tape, now_ps, p)
+            _deliver_waiting(c, s, packets, tape, now_ps, p)
 
 
 @compiled

@@ -110,4 +110,4 @@ class Config(NamedTuple):
     near: int = 0
     one_request: bool = False
     quiet: bool = False
-    """`near`, `one_request` and `quiet` are those of `Choices`."""
+    """`near`, `one_request` and `quiet` have the meaning that they have in `Choices`."""

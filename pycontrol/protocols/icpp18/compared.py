@@ -67,7 +67,7 @@ def _queue_ps(s: Icpp18State) -> float:
 
 
 def _queues(with_ps: float, without_ps: float) -> dict[str, float]:
-    """Return by how many percent packets wait longer without aggregation, if they wait at all."""
+    """Return the increase of the waiting time without aggregation, in percent; nothing if no packet waits."""
     return {"queue_wait_longer": 100 * (without_ps / with_ps - 1)} if with_ps else {}
 
 

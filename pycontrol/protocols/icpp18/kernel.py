@@ -265,7 +265,7 @@ def _check_delivery(c, s, tape, here):
 
 @compiled
 def _room_for(c, s, i, messages):
-    """Return the most packets that one event can cause, since a message is sent to a child once."""
+    """Return the most packets that one event can cause: each message is sent to each child once."""
     height = 1
     while (1 << height) < c.nodes:
         height += 1
@@ -274,7 +274,7 @@ def _room_for(c, s, i, messages):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handle events from `start` on while there is room for one more; return the row of the first that was not."""
+    """Handle events from `start` on while there is room for one more; return the row of the first one not handled."""
     for e in range(start, len(events.kind)):
         kind, packet = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])

@@ -25,7 +25,7 @@ class Config(NamedTuple):
     entry_bytes: int
     mtu_bytes: int
     send_ps: int
-    """The time that a sender's CPU needs for a packet, to count the waiting time."""
+    """The time that a sender's CPU needs for a packet, for the statistics of waiting times."""
 
 
 class Load(NamedTuple):

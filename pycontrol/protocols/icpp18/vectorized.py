@@ -34,8 +34,8 @@ class Wire:
     """Bytes of a clock entry. Only entries that changed since the last broadcast are sent (Birman's compression)."""
     mtu_bytes: int = 1500
     send_ps: int = 0
-    """The time that a sender's CPU needs for a packet (`AbstractNetwork.send_ps`). The network simulates the
-    queue; the protocol computes the same waiting times, to count them."""
+    """The time that a sender's CPU needs for a packet (`AbstractNetwork.send_ps`). The network simulates the queue; the
+    protocol computes the same waiting times for its statistics."""
 
 
 class CausalAggregation(Protocol):

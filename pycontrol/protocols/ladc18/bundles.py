@@ -166,8 +166,8 @@ def _flush(c, s, tape, here, row):
 def flush_due(c, s, tape, here):
     """Send the bundles whose time is up, before another event of this instant is handled.
 
-    The paper does not define this order; the message counts of Tables 3 and 4 show it. All timers have the same length,
-    so that the first bundle is due first.
+    The paper does not define this order; it follows from the message counts of Tables 3 and 4. All timers have the same
+    length, so that the first bundle is due first.
     """
     i = here.node
     while s.first_bundle[i] >= 0 and s.bundles.rows[s.first_bundle[i]].due_ps <= here.now_ps:

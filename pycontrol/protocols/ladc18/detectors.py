@@ -112,7 +112,7 @@ def on_packet(c, s, tape, here, packet):
 
 @compiled
 def time_out(c, s, tape, here):
-    """Take the process whose reply is awaited as crashed."""
+    """Regard the process whose reply is awaited as crashed."""
     i = here.node
     place = s.awaited[i]
     s.tested[i, place] = NOT_TESTED

@@ -10,7 +10,7 @@ from causeway.pycontrol.state_arrays import compiled
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_NODE, K_TIMER, Here
 
 MOST_ACTIONS = 5
-"""The most actions for one message to a neighbor: a full bundle is sent, and another one is begun and full, too."""
+"""The most actions for one message to a neighbor: a full bundle is sent, and a second one is begun, filled and sent."""
 
 _process_packet, _process_timer = process.on_packet, process.on_timer
 _detector_packet, _detector_timer, _news_in = detectors.on_packet, detectors.on_timer, detectors.news_in
@@ -53,7 +53,7 @@ def _most_messages(c, s, is_arrival, node, packet):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handle events from `start` on while there is room for one more; return the row of the first that was not."""
+    """Handle events from `start` on while there is room for one more; return the row of the first one not handled."""
     for e in range(start, len(events.kind)):
         kind, ref = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])

@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     """The time between two rounds of tests; 0 without failure detectors."""
     reply_timeout_ps: int = 0
     test_until_ps: int = 0
-    """The detectors run until this time, and longer if a broadcast is incomplete then."""
+    """The detectors run until this time, or until the last broadcast is complete if that is later."""
 
 
 class BundledBroadcast(Protocol):

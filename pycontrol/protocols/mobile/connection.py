@@ -25,9 +25,9 @@ class Connection:
     seq_C: int
     """The host needs no message before this number; later ones are not discarded."""
     received: tuple[tuple[int, int], ...] = ()
-    """Intervals of messages after seq_C that the host has received in this session (`Timing.ack_intervals`). They are
-    kept, since the host loses them when it fails or changes its cell. seq_C itself is never among them, so that it is
-    sent until the host's next acknowledgement, which replaces the intervals."""
+    """Intervals of messages after seq_C that the host has received in this session (`Timing.ack_intervals`). The
+    messages are kept, since the host loses them when it fails or changes its cell. seq_C itself is in no interval, so
+    that it is sent until the host's next acknowledgement, which replaces the intervals."""
     vMd: int = 0
     H_lock: bool = False
     RBuffer: dict[int, AppHS] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Connection:
         return self.H_lock and self.to is None
 
     def acknowledge(self, Co: bool, seq_C: int) -> None:
-        """Take in that the host has delivered all messages before seq_C (of the App_Co messages if Co)."""
+        """Note that the host has delivered all messages before seq_C (of the App_Co messages if Co)."""
         if Co:
             done = max(0, min(len(self.m_nd), seq_C - self.first_Co))
             del self.m_nd[:done]
@@ -69,7 +69,7 @@ class Connection:
             self.seq_C = max(self.seq_C, seq_C)
 
     def lacks(self, seq_C: int) -> bool:
-        """Return whether the host lacks a message, as far as it has acknowledged."""
+        """Return whether the host has not acknowledged a message."""
         return seq_C >= self.seq_C and not any(first <= seq_C < end for first, end in self.received)
 
     def renew(self, Ses: int) -> None:

@@ -4,9 +4,9 @@ Req1 and Delete reach every station once, over the same FIFO tree as the applica
 with them. For the sessions s of one host it follows:
 
 - Only the holder answers Req1(s). It becomes a giver and keeps the state of its answer until Req2(s).
-- A station that gives the host to session s has received every request that the station of s had received before its
-  own. Hence the station that gets the host receives, as candidate or holder, the requests of all candidates that can
-  still be served or must still be refused.
+- A station that gives the host to session s has received every request that the station of s had received before it
+  sent its own. Hence the station that gets the host receives, as candidate or holder, the requests of all candidates
+  that can still be served or must still be refused.
 - A candidate with a session below the holder's is never served; the holder refuses it (Delete). A candidate must not
   refuse another one, to which the host may have been promised already.
 
@@ -41,7 +41,7 @@ class Handoff:
         s.flood(Req1(init.id_h, init.Co, init.seq_C, init.Ses_LC, init.Ses), NOBODY)
 
     def on_message(self, m: HandoffMessage, sender: int) -> None:
-        """Handle or forward a message: Req1 in any case, the others until they reach their station (4.63-104)."""
+        """Handle or forward a message: Req1 goes to every station, the others to one station (4.63-104)."""
         h = self.s.h.get(m.id_h)
         match m:
             case Req1():
@@ -71,7 +71,7 @@ class Handoff:
             else:
                 h.overtaken = True
         elif h.holder:
-            if m.Ses_LC > h.Ses:  # a remainder of a join whose answer the host never received
+            if m.Ses_LC > h.Ses:  # h is left over from a join whose answer the host never received
                 self.s.delete(m.id_h)
             elif m.Ses > h.Ses:
                 self._promise(m, h)

@@ -121,7 +121,7 @@ class AckH:
 
     @property
     def topic(self) -> int:
-        """The topic: the station answers a host that connects (Co), and no other."""
+        """The topic. A station acts at once on an acknowledgement of a host that connects (Co), and on no other."""
         return TO_STATION if self.Co else ACKNOWLEDGEMENT
 
 

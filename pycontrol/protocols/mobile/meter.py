@@ -36,7 +36,7 @@ class Meter:
     stations for messages of hosts."""
     arrivals_needed: int = 0
     losses_needed: int = 0
-    """Those of them whose receiver needed the message from that sender and did not have it yet."""
+    """The part of `losses` whose receivers needed the message from that sender and did not have it yet."""
     handoffs: int = 0
     handoff_ps: int = 0
     list_lengths: Counter[str] = field(default_factory=Counter)

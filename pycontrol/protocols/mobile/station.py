@@ -162,7 +162,7 @@ class Station(Node):
                 self._send_pending()
 
     def _declare_lookahead(self) -> None:
-        """Declare the lookahead for acknowledgements: one causes sends only if messages wait for a place."""
+        """Declare the lookahead for acknowledgements: they cause sends only if messages wait for a place."""
         waiting = len(self.SBuffer) > self.timing.outstanding
         self.declare_lookahead(ACKNOWLEDGEMENT, 0 if waiting else FOREVER)
 
@@ -173,7 +173,7 @@ class Station(Node):
             if entry.due_ps <= now_ps:
                 if self._is_lacked(entry):
                     self._send_entry(entry)
-                else:  # checked again later, since a host that has the message may fail or leave
+                else:  # check again later, since a host that has the message may fail or leave
                     entry.due_ps = self._next_due_ps(entry)
             if entry.due_ps < next_ps or not next_ps:
                 next_ps = entry.due_ps
@@ -264,7 +264,7 @@ class Station(Node):
             self.set_timer(("Co", id_h), self._retry_ps(len(h.m_nd)))
 
     def _on_leave(self, m: Leave) -> None:
-        """Answer every copy of a leave, and pass on the first (2.39-43)."""
+        """Answer every copy of a leave, and forward the first one (2.39-43)."""
         h = self.h.get(m.id_h)
         if (h is None or h.Ses < m.Ses) and not self._is_past(m.id_h, m.Ses):
             self.flood(Delete(m.id_h, m.Ses), NOBODY)

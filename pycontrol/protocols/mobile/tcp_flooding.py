@@ -23,9 +23,9 @@ from causeway.pycontrol.protocols.mobile.stream import stream_of
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
 SPREAD_PS = 10_000 * MS_PS
-"""Hosts connect at random times within this one, since seventy simultaneous handshakes would not succeed."""
+"""Hosts connect at random times up to this one, since seventy simultaneous handshakes would not succeed."""
 AGAIN_PS = 20_000 * MS_PS
-"""The time after which a host without an answer sends Hello again: its connection may have failed."""
+"""The time after which a host without an answer sends Hello again, because its connection may have failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ TURN_JITTER_PS = 10 * MS_PS
 
 @dataclass(frozen=True)
 class Timing:
-    """The parameters that a study may tune. Defaults are the paper's, if it has one."""
+    """The parameters that a study may tune. The defaults are the paper's values, where it prints them."""
 
     ack_ps: int = 500 * MS_PS
     """The mean time from the first message that is not acknowledged to the acknowledgement."""
@@ -29,18 +29,19 @@ class Timing:
     retry_max_ps: int = 1000 * MS_PS
     """The time after which a pending message is sent again if few messages are pending."""
     retry_min_ps: int = 200 * MS_PS
-    """The same if `outstanding` messages are pending. In between it is linear (the paper has the ends only)."""
+    """The same time if `outstanding` messages are pending. In between it is interpolated linearly (the paper defines
+    only the ends)."""
     retry_by_age: bool = False
-    """Use a message's place among the pending ones and not their number: from `retry_max_ps` for the newest to
-    `retry_min_ps` for the oldest. The authors' later program has such a line, from 1 to 1/2 of a base."""
+    """Interpolate over a message's place among the pending ones, instead of their number: from `retry_max_ps` for the
+    newest to `retry_min_ps` for the oldest. The authors' later program does so, from 1 to 1/2 of a base."""
     host_retry_ps: int = 0
-    """The time after which a host sends its own message again; 0: as stations."""
+    """The time after which a host sends its own message again; 0: the same as for stations."""
     outstanding: int = 150
-    """The most pending messages that a station sends, the oldest ones; the others wait."""
+    """The number of pending messages, the oldest ones, that a station sends at most; the others wait."""
     connect_ps: int = 1000 * MS_PS
     """The time after which a join, init or leave without an answer is sent again."""
     spread_ps: int = 500 * MS_PS
-    """The first join is at a random time within this one, so that hosts do not all send at the start."""
+    """The first join is at a random time up to this one, so that hosts do not all send at the start."""
     memory_ps: int = 60_000 * MS_PS
     """The time for which a station remembers that a session is over. A packet over the air must not take longer."""
 

@@ -1,8 +1,8 @@
 """VCube's failure detector as a protocol: periodic tests, and replies that carry the known crashes.
 
 Each process has a detector on a node of its own (`first_node` + process), so that tests do not queue behind the packets
-of the broadcast; the message counts of ladc18, Table 4, show that they did not. The system is synchronous and crashes
-are permanent. The detector is therefore perfect, and VCube's state counters reduce to one bit for each process.
+of the broadcast; the message counts of ladc18, Table 4, show that they do not in the paper. The system is synchronous
+and crashes are permanent. The detector is therefore perfect, and VCube's state counters reduce to one bit a process.
 
 In a round, a detector tests all processes of which it is the first correct tester. It waits for their replies in order,
 up to `timeout_ps` for each; a process that has not replied by then has crashed. The next round begins `interval_ps`
@@ -110,7 +110,7 @@ class Detector(Node):
             self.time_out()
 
     def time_out(self) -> None:
-        """Take the process whose reply is awaited as crashed."""
+        """Regard the process whose reply is awaited as crashed."""
         silent = self.awaited.pop()
         if self.correct[silent]:
             self.learn(1 << silent)

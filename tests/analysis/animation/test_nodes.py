@@ -61,7 +61,7 @@ def test_a_standing_node_keeps_its_first_and_last_instant() -> None:
 
 
 @both
-def test_a_run_is_recorded_without_anybody_noticing_and_shown(probe, tmp_path: Path) -> None:
+def test_recording_an_animation_does_not_change_the_run(probe, tmp_path: Path) -> None:
     net = ad_hoc((ZIGZAG, None), network_faults=(Jammer(0, 0, 50_000, 3 * S, 4 * S),))
     _, plain = probe.run(net, 6, Chatty)
     _, recorded = probe.run(replace(net, places_every_ps=S // 2), 6, Chatty)

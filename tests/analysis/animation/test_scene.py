@@ -127,7 +127,7 @@ def describe(folder: Path, study: str = "harbour") -> None:
     description.write(folder, study, description.text_of(Description(study, scene=SCENE)))
 
 
-def test_the_report_links_a_moving_picture_of_the_first_run_of_a_point_inside_its_own_folder(tmp_path: Path) -> None:
+def test_the_report_links_an_animation_of_the_first_run_of_a_point_inside_its_own_folder(tmp_path: Path) -> None:
     write_run(tmp_path, map_of_one_boat(), run_id="a/b x")
     describe(tmp_path)
     page = report.write(tmp_path)

@@ -54,7 +54,7 @@ def test_a_file_cut_at_any_byte_and_continued_ends_as_if_read_once(tmp_path, sma
     assert vectors.unit.tolist() == ["s", "", "J"], "also where the attribute came later than its vector"
 
 
-def test_an_unchanged_file_is_passed_over(tmp_path):
+def test_an_unchanged_file_is_skipped(tmp_path):
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 10))
     converted(path, out)
@@ -241,7 +241,7 @@ def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
         convert.convert([tmp_path / "p.vec"], tmp_path / "out")
 
 
-def test_of_two_conversions_at_once_each_file_is_there_once(tmp_path, monkeypatch):
+def test_two_conversions_at_once_convert_each_file_once(tmp_path, monkeypatch):
     """Without locks: the second finds, when it commits, that another has landed what it has read."""
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 10))

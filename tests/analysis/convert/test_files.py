@@ -82,7 +82,7 @@ def test_every_kind_of_scalar_record_is_kept(tmp_path):
     assert rows(tables["bins"], "position", "edge", "value") == [(0, -math.inf, 0.0), (1, 0.0, 1.5), (2, 1.0, 0.0)]
 
 
-def test_an_attribute_says_which_of_two_items_of_one_name_it_belongs_to(tmp_path):
+def test_an_attribute_belongs_to_the_right_one_of_two_items_with_one_name(tmp_path):
     attributes = tables_of(tmp_path, SCALARS, "f.sca")["attributes"]
     own = attributes[attributes.owner != "run"]
     assert rows(own, "owner", "item", "name", "value", "position") == [
@@ -113,7 +113,7 @@ def test_vectors_may_be_declared_between_data_and_have_two_or_three_columns(tmp_
     assert samples.value[1] == -0.002 and math.isnan(samples.value[2])
 
 
-def test_a_last_line_without_its_end_is_not_there(tmp_path):
+def test_a_last_line_without_a_line_end_is_not_read(tmp_path):
     tables = tables_of(tmp_path, VECTORS + "4\t3\t1.2")
     assert len(tables["samples"]) == 5
     assert len(tables_of(tmp_path, HEAD + "scalar a b 1\nscalar a c 1.2", "f.sca")["scalars"]) == 1
@@ -146,7 +146,7 @@ def test_the_sca_and_the_vec_of_a_run_make_one_run(tmp_path):
     assert len(tables["config"]) == 1
 
 
-def test_many_records_land_in_parts_and_none_is_split_from_its_attributes(tmp_path, monkeypatch):
+def test_many_records_are_committed_in_parts_and_none_is_split_from_its_attributes(tmp_path, monkeypatch):
     from causeway.analysis.convert import text
 
     monkeypatch.setattr(text, "RecordReader", lambda put_away, real=text.RecordReader: real(put_away, 10))
@@ -224,7 +224,7 @@ def test_paths_that_make_no_sense_are_refused(tmp_path):
             convert.convert([path], tmp_path / "out")
 
 
-def test_one_bad_file_among_many_is_reported_and_the_others_land(tmp_path):
+def test_one_bad_file_among_many_is_reported_and_the_others_are_committed(tmp_path):
     (tmp_path / "a.sca").write_text("garbage")
     (tmp_path / "b.sca").write_text(SCALARS)
     report = convert.convert([tmp_path / "a.sca", tmp_path / "b.sca"], tmp_path / "out", keep_going=True)

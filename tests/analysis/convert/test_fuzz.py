@@ -89,7 +89,7 @@ def fuzz(content: bytes, folder: Path) -> None:
 
 @settings(max_examples=examples(150))
 @given(content=files)
-def test_any_file_gives_rows_or_a_word(content, tmp_path):
+def test_any_file_gives_rows_or_an_error_message(content, tmp_path):
     begun = time.process_time()
     fuzz(content, tmp_path)
     assert time.process_time() - begun < SLOW_S
@@ -97,7 +97,7 @@ def test_any_file_gives_rows_or_a_word(content, tmp_path):
 
 @settings(max_examples=examples(20))
 @given(contents=st.lists(files, min_size=1, max_size=4), packed=st.booleans())
-def test_any_files_together_land_whole(contents, packed):
+def test_any_files_together_are_committed_completely(contents, packed):
     with tempfile.TemporaryDirectory() as name:
         folder, out = Path(name) / "in", Path(name) / "out"
         folder.mkdir()

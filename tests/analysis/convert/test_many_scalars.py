@@ -57,7 +57,7 @@ def assert_same(found):
 @pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(body=st.lists(st.sampled_from(LINES * 6 + ODD + BAD), max_size=40), end=st.sampled_from(["\n", "\r\n"]))
-def test_both_readers_say_the_same(body, end, tmp_path_factory):
+def test_both_readers_return_the_same_rows(body, end, tmp_path_factory):
     folder = tmp_path_factory.mktemp("f")
     assert_same(read_both_ways("".join(line + end for line in body), folder, pytest.MonkeyPatch.context))
 

@@ -56,7 +56,7 @@ def two_places(tmp_path):
     return [tmp_path / "one", tmp_path / "two"], tmp_path / "out"
 
 
-def test_a_run_of_one_name_in_two_places_is_refused_in_words(tmp_path):
+def test_a_run_of_one_name_in_two_folders_is_refused_with_a_remedy(tmp_path):
     places, out = two_places(tmp_path)
     with pytest.raises(UserError, match=r"two/r\.sca and .*one/r\.sca both hold the run 'R'.*--clash apart"):
         convert.convert(places, out)
@@ -65,7 +65,7 @@ def test_a_run_of_one_name_in_two_places_is_refused_in_words(tmp_path):
     assert [file.status for file in report.files] == ["up to date", "failed"] and report.problem_count == 1
 
 
-def test_or_kept_apart(tmp_path):
+def test_a_run_of_one_name_in_two_folders_is_kept_apart_on_request(tmp_path):
     places, out = two_places(tmp_path)
     report = convert.convert(places, out, clash="apart")
     assert sorted(values(out).values()) == [1.0, 2.0] and len(store.finished_runs(out)) == 2
@@ -73,7 +73,7 @@ def test_or_kept_apart(tmp_path):
     assert [file.status for file in convert.convert(places, out, clash="apart").files] == ["up to date"] * 2
 
 
-def test_or_made_one(tmp_path):
+def test_a_run_of_one_name_in_two_folders_is_merged_on_request(tmp_path):
     places, out = two_places(tmp_path)
     report = convert.convert(places, out, clash="merge")
     assert sorted(store.read_pandas(out, "scalars").value) == [1.0, 2.0] and store.finished_runs(out) == {"R"}
@@ -88,12 +88,12 @@ def test_a_large_run_is_kept_apart_too(tmp_path, monkeypatch):
     assert sorted(samples(tmp_path / "out").values()) == [50, 70]
 
 
-def test_a_copy_is_taken_once_and_reported(tmp_path):
+def test_a_copy_of_a_file_is_converted_once_and_reported(tmp_path):
     sca("R", 1, folder=tmp_path / "one")
     shutil.copytree(tmp_path / "one", tmp_path / "two")
     report = convert.convert([tmp_path / "one", tmp_path / "two"], tmp_path / "out")
     assert values(tmp_path / "out") == {"R": 1.0} and len(store.read_pandas(tmp_path / "out", "scalars")) == 1
-    assert report.files[1].status == "copy" and "passed over, it is the same" in report.notes[0]
+    assert report.files[1].status == "copy" and "skipped, since it is the same" in report.notes[0]
 
 
 def test_the_headers_of_a_run_are_merged_in_any_order(tmp_path):
@@ -124,7 +124,7 @@ def test_headers_that_contradict_each_other_are_reported(tmp_path):
     assert store.read_pandas(tmp_path / "out", "parameters").value.tolist() == ["10"]
 
 
-def test_a_file_that_changes_takes_only_its_own_rows_along(tmp_path):
+def test_a_changed_file_replaces_only_its_own_rows(tmp_path):
     folder, out = tmp_path / "results", tmp_path / "out"
     for number in range(4):
         sca(f"R{number}", number, folder=folder, name=f"r{number}.sca")
@@ -137,7 +137,7 @@ def test_a_file_that_changes_takes_only_its_own_rows_along(tmp_path):
     assert sorted(file.status for file in report.files) == ["converted"] + ["up to date"] * 7
 
 
-def test_a_kill_at_any_moment_of_committing_loses_and_doubles_nothing(tmp_path, monkeypatch):
+def test_a_kill_at_any_moment_of_a_commit_loses_and_duplicates_no_rows(tmp_path, monkeypatch):
     folder, before = tmp_path / "results", tmp_path / "before"
     for number in range(3):
         sca(f"R{number}", number, folder=folder, name=f"r{number}.sca")
@@ -169,7 +169,7 @@ def test_a_kill_at_any_moment_of_committing_loses_and_doubles_nothing(tmp_path, 
     assert step > 5, "it was killed at several places"
 
 
-def test_a_folder_of_an_older_version_is_read_and_not_added_to(tmp_path):
+def test_a_folder_of_an_older_version_can_only_be_read(tmp_path):
     out = tmp_path / "out"
     (out / ".convert").mkdir(parents=True)
     (out / ".convert" / "r.sca-0123.json").write_text("{}")

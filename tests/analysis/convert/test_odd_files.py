@@ -25,7 +25,7 @@ def tables_of(tmp_path, text, name="f.sca", **options):
     return convert.pandas_tables([put(tmp_path, text, name)], **options)
 
 
-def test_a_run_without_a_name_is_there(tmp_path):
+def test_a_run_without_a_name_is_converted(tmp_path):
     out = tmp_path / "out"
     convert.convert([put(tmp_path, 'version 3\nrun ""\nattr configname Base\n\nscalar a b 1\n')], out)
     assert store.finished_runs(out) == {""} and len(store.read_pandas(out, "scalars")) == 1
@@ -37,13 +37,13 @@ def test_a_run_id_that_is_a_path_is_a_bad_line(tmp_path, run):
         tables_of(tmp_path, HEAD.replace("R-1", run))
 
 
-def test_a_statistic_without_fields_is_there(tmp_path):
+def test_a_statistic_without_fields_is_converted(tmp_path):
     statistics = tables_of(tmp_path, HEAD + "statistic a empty\nstatistic a b\nfield count 3\n")["statistics"]
     assert statistics[["name", "field"]].values.tolist() == [["empty", ""], ["b", "count"]]
     assert math.isnan(statistics.value[0])
 
 
-def test_items_of_one_name_can_be_reported_apart(tmp_path):
+def test_items_of_one_name_are_distinguished_by_their_position(tmp_path):
     tables = tables_of(
         tmp_path,
         HEAD + "scalar a b 1\nattr unit s\nscalar a b 2\nattr unit ms\n"
@@ -125,14 +125,14 @@ def test_skipped_files_are_reported(tmp_path):
 @pytest.mark.parametrize(
     "line", ["\f", "\x0b", "\xa0", " \f \n", "\x1c", "\u2028", "\x85", "\f\xa0", "scalar\xa0a b 1"]
 )
-def test_a_line_of_white_space_that_is_none_is_a_bad_line(tmp_path, line):
+def test_a_line_of_unicode_white_space_is_a_bad_line(tmp_path, line):
     text = HEAD + line + "\nscalar a b 1\n"
     with pytest.raises(UserError, match=r"f\.sca:5: expected a record"):
         tables_of(tmp_path, text)
     assert tables_of(tmp_path, text, keep_going=True)["scalars"].value.tolist() == [1.0]
 
 
-def test_a_byte_order_mark_is_passed_over(tmp_path):
+def test_a_byte_order_mark_is_skipped(tmp_path):
     assert len(tables_of(tmp_path, b"\xef\xbb\xbf" + HEAD.encode() + b"scalar a b 1\n")["scalars"]) == 1
 
 
@@ -141,7 +141,7 @@ def test_bytes_written_as_escapes_are_utf8(tmp_path):
     assert (scalars.module[0], scalars.name[0]) == ("café", "é A€x")
 
 
-def test_columns_may_stand_in_any_order_and_need_time_and_value(tmp_path):
+def test_columns_may_have_any_order_and_need_time_and_value(tmp_path):
     text = HEAD + "vector 0 m v VTE\n0\t1.5\t2\t7\nvector 1 m w VT\n1\t3\t4\nvector 2 m x ETV\n2\t1\t2\t3\n"
     samples = tables_of(tmp_path, text, "f.vec")["samples"]
     assert samples.value.tolist() == [1.5, 3.0, 3.0]

@@ -72,7 +72,7 @@ def test_every_record_of_an_inet_simulation_equals_scavetools_export(tmp_path, c
         assert differences(convert.pandas_tables([path]), export(path, tmp_path / "x.csv")) == {}, path.name
 
 
-def test_the_result_files_that_come_with_omnetpp_are_read_alike(tmp_path):
+def test_the_result_files_that_come_with_omnetpp_equal_scavetools_export(tmp_path):
     folder = need_home() / "samples" / "resultfiles"
     files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".sca", ".vec")]
     if not files:

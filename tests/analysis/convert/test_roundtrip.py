@@ -160,7 +160,7 @@ def test_every_written_record_is_read(header, items):
         assert list(tables["parameters"][["name", "value"]].itertuples(index=False, name=None)) == itervars
 
 
-def test_the_round_trip_sees_a_reader_that_drops_escapes(monkeypatch):
+def test_the_round_trip_detects_a_reader_that_drops_escapes(monkeypatch):
     from causeway.analysis.convert import lexer
 
     header, items = ("R", [], [], []), [("par", "m", "p", 'say "a\tb"', [])]

@@ -53,7 +53,7 @@ def test_a_drawing_has_a_name_and_its_text_is_text(sheet: Sheet, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", ["line", "bar", "box", "scatter", "state"])
-def test_marks_say_what_they_are(sheet: Sheet, kind: str) -> None:
+def test_marks_have_tooltips(sheet: Sheet, kind: str) -> None:
     root = drawn(sheet, kind)
     parents = {child: parent for parent in root.iter() for child in parent}
     said = [(element.text, tag(parents[element])) for element in root.iter() if tag(element) == "title"]
@@ -99,7 +99,7 @@ def test_names_are_text_and_nothing_else(sheet: Sheet) -> None:
     assert (root.get("aria-label") or "").startswith(SCRIPT)
 
 
-def test_a_drawing_is_one_and_the_same_every_time(sheet: Sheet) -> None:
+def test_a_figure_has_the_same_bytes_every_time(sheet: Sheet) -> None:
     first = ElementTree.tostring(drawn(sheet, "line"))
     drawn(sheet, "box")
     assert ElementTree.tostring(drawn(sheet, "line")) == first

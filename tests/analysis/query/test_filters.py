@@ -81,7 +81,7 @@ def test_every_filter_accepts_the_expressions_of_scavetool(file: Path) -> None:
         ("param:n =~ 5 AND sent", set()),
     ],
 )
-def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
+def test_a_filter_selects_these_rows(file: Path, text: str, names: set[str]) -> None:
     assert {name for _, name in ours(file, text)} == names
 
 
@@ -92,8 +92,8 @@ def test_what_a_filter_takes(file: Path, text: str, names: set[str]) -> None:
         ("(a", "it ends too early"),
         ("(a b)", "a bracket is not closed"),
         ("a b", "'b' follows a complete expression"),
-        ("=~ a", "'=~' stands where a pattern should"),
-        ("a =~ )", "')' stands where a pattern should"),
+        ("=~ a", "there is '=~' in place of a pattern"),
+        ("a =~ )", "there is ')' in place of a pattern"),
         ("colour =~ red", "there is no field 'colour' here"),
         ('"open', "cannot be read"),
         ("{a", "without '}'"),

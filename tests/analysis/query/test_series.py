@@ -66,7 +66,7 @@ def test_averages_over_time_by_hand() -> None:
     assert held.timewinthruput(2.0).value.tolist() == [4, 0]
 
 
-def test_units_follow() -> None:
+def test_an_operation_converts_the_unit() -> None:
     assert series().integrate().unit == "m*s"
     assert series().timewinthruput(1.0).unit == "m/s"
 

@@ -22,7 +22,7 @@ def test_a_process_counts_in_distinct_entries_of_its_own():
     assert (draw_entries(7, 10, 50, 3) == f[:10]).all() and not (draw_entries(8, 500, 50, 3) == f).all()
 
 
-def test_all_entries_may_be_a_processs_own():
+def test_a_process_may_have_all_entries():
     assert draw_entries(1, 3, 4, 4).tolist() == [[0, 1, 2, 3]] * 3
 
 
@@ -86,7 +86,7 @@ def test_the_detector_as_printed_flags_every_message_that_comes_in_order():
     assert found["violations"] == 0 and found["flagged"] == 40 * 19
 
 
-def test_losses_do_not_upset_the_books():
+def test_losses_do_not_corrupt_the_state():
     protocol = ProbabilisticClock(12, 2)
     found = run(protocol, loss=0.01).scalars
     lost_or_waiting = found["missing"]

@@ -16,7 +16,7 @@ from tests.helpers.clock_runs import run
 @pytest.mark.parametrize(
     ("nodes", "size", "entries"), [(200, 50, 4), (200, 50, 2), (7, 5, 3), (3, 4, 4), (13, 7, 6), (10, 50, 2), (9, 4, 1)]
 )
-def test_every_entry_belongs_to_equally_many_processes_give_or_take_one(nodes, size, entries):
+def test_numbers_of_processes_that_share_an_entry_differ_by_at_most_one(nodes, size, entries):
     for seed in range(20):
         f = draw_even_entries(seed, nodes, size, entries)
         used = np.bincount(f.ravel(), minlength=size)
@@ -33,7 +33,7 @@ def test_even_entries_are_drawn_from_the_seed_and_favour_no_process_and_no_entry
     assert (draw_even_entries(3, 10, 4, 1) == rows[3][:, None]).all()
 
 
-def test_two_processes_share_all_entries_as_often_as_cards_from_one_pack_would():
+def test_two_processes_share_all_entries_as_often_as_in_a_random_deal():
     """Dealing must not keep rows apart: the chance that one message counts where another does is what makes errors."""
     each, cards = 8, 400  # 200 processes, 2 of 50 entries
     same = 2 * (each - 1) ** 2 / ((cards - 2) * (cards - 3))

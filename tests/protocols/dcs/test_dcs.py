@@ -65,7 +65,7 @@ class Anything(Policy):
         return wish
 
 
-def test_the_clock_follows_the_load_and_nothing_is_stuck():
+def test_the_clock_follows_the_load_and_every_round_and_message_completes():
     outcome = run(dynamic(), load=(2.0, 40.0, 20))
     found = outcome.scalars
     sizes = outcome.samples["dcs", "entries"][1]
@@ -118,7 +118,7 @@ def test_with_an_entry_for_each_process_causality_holds_for_any_policy(seed, nod
     assert found["violations"] == found["stuck"] == found["missing"] == 0
 
 
-def test_a_component_by_the_process_number_is_as_often_taken_as_any_other():
+def test_components_chosen_by_process_number_are_used_equally_often():
     protocol = dynamic(by_id=True)
     run(protocol, nodes=12)
     last = protocol.s.limit > 1
@@ -153,7 +153,7 @@ def test_balancing_moves_processes_off_the_busy_component():
     assert outcome(Balance(every=5)) < 5
 
 
-def test_turns_go_round():
+def test_the_turn_to_start_a_round_goes_to_each_process():
     nodes = np.arange(10, dtype=np.int32)
 
     def view(tick):

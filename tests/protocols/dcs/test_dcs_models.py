@@ -35,7 +35,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize(("scripts", "components"), EXACT, ids=str)
-def test_with_exact_entries_causality_holds_and_nothing_is_stuck_in_any_order(scripts, components):
+def test_with_exact_entries_causality_and_termination_hold_in_every_schedule(scripts, components):
     assert outcomes(scripts, size=3, components=components, exact=True), "no order was explored"
 
 
@@ -56,7 +56,7 @@ def test_longer_scripts_with_two_rounds_hold_too(scripts, components):
     [([[D, B], [B, D], []], 2), ([[D, R, B], [B], []], 2), ([[E, B], [B, D], [B]], 1), ([[E, B, F, D], [B], []], 1)],
     ids=str,
 )
-def test_with_shared_entries_nothing_is_stuck_in_any_order(scripts, components, size):
+def test_with_shared_entries_termination_holds_in_every_schedule(scripts, components, size):
     assert outcomes(scripts, size=size, components=components), "no order was explored"
 
 

@@ -180,7 +180,7 @@ def every_subset(senders, f, wanted, rest):
 @given(
     st.lists(st.integers(0, 5), min_size=0, max_size=8), st.integers(0, 255), st.integers(0, 3), st.integers(0, 5),
 )  # fmt: skip
-def test_the_search_finds_a_set_exactly_if_one_of_all_subsets_fits(senders, members, lie, clock_shift):
+def test_the_search_finds_a_set_exactly_if_some_subset_matches(senders, members, lie, clock_shift):
     f = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]], np.int32)
     inside = [i for i in range(len(senders)) if members >> i & 1]
     wanted, rest = np.zeros(4, np.int32), 0
@@ -213,7 +213,7 @@ def mutant(node_class, limit=30):
     return run(made(16, 2, limit), **FEW | {"messages": 250}).scalars
 
 
-def test_as_printed_some_wait_for_ever_since_only_line_21_adds_to_the_delivered_messages():
+def test_as_printed_some_messages_wait_for_ever_since_only_line_21_adds_to_deliv():
     class Printed(HashDetectorNode):
         def ready(self, waiting):
             received = {id_ for id_, sender in self.Deliv.items() if sender != self.id}

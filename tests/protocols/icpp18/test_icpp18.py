@@ -118,7 +118,7 @@ class CountsHeld(CausalNode):
 
 
 @pytest.mark.parametrize("trees", ["multi", "single"])
-def test_held_is_what_a_packet_brought_and_could_not_be_delivered_with_all_of_it(trees, monkeypatch):
+def test_held_counts_messages_that_cannot_be_delivered_after_their_whole_packet(trees, monkeypatch):
     monkeypatch.setattr(CountsHeld, "held", 0)
     monkeypatch.setattr(CountsHeld, "largest", 0)
     params = Icpp18Params(nodes=32, trees=trees, delay_sd=60.0)
@@ -291,7 +291,7 @@ def test_more_broadcasts_of_a_node_than_there_is_room_for_are_refused():
         protocol.on_window(window)
 
 
-def test_delays_may_be_cut_to_whole_units():
+def test_delays_may_be_truncated_to_whole_units():
     """Cutting makes a delay half a unit shorter on average; nearly all times are then whole units."""
     cut, whole = (Icpp18Study().network(Icpp18Params(nodes=8, whole_units=w), 1).delay for w in (True, False))
     assert (cut % 1_000_000 == 0).all() and ((whole - cut) >= 0).all()

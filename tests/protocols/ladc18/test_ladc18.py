@@ -67,7 +67,7 @@ def one_crash(processes: int) -> tuple[float, float]:
     return scalars["packets"], scalars["latency"]
 
 
-def test_a_crash_without_bundling_costs_what_tables_3_and_4_say():
+def test_a_crash_without_bundling_costs_the_packets_of_tables_3_and_4():
     assert one_crash(32) == (1889, 18.4)
     assert one_crash(128) == (32079, 35.0)
 
@@ -144,7 +144,7 @@ def test_columns_do_as_in_the_paper_when_half_of_64_processes_crash_at_once_or_o
         check_equal(limits(64, scenario, 50 * UNIT_PS), broadcasts, {i * 37 % 64: i * UNIT_PS for i in range(32)})
 
 
-def test_a_run_that_outgrows_its_arrays_is_the_same(monkeypatch):
+def test_a_run_that_outgrows_its_arrays_gives_the_same_digest(monkeypatch):
     """Rows for the first events only, then more and more; more messages than processes."""
     monkeypatch.setattr(ladc18_state, "MOST_ROWS", 256)
     broadcasts = [(i // 16 * UNIT_PS, i % 16) for i in range(640)]
@@ -274,7 +274,7 @@ def test_line_53_as_printed_forgets_a_message_that_must_be_sent_again():
 @pytest.mark.parametrize(
     ("mutant", "what"), [(seeded_ladc18.no_window, " twice"), (seeded_ladc18.no_retransmission, "never delivers")]
 )
-def test_a_process_without_its_windows_or_retransmissions_is_caught(mutant, what, monkeypatch):
+def test_a_process_without_its_windows_or_retransmissions_is_detected(mutant, what, monkeypatch):
     mutant(monkeypatch)
     assert what in covered(broadcasts=2, crashes=1).broken
 

@@ -80,7 +80,7 @@ def test_a_failed_host_gets_again_the_messages_that_it_had_acknowledged() -> Non
     assert fails_with_a_full_rbuffer() == []
 
 
-def test_a_copy_that_will_not_be_delivered_is_not_acknowledged() -> None:
+def test_a_copy_that_is_not_delivered_is_not_acknowledged() -> None:
     """Sent before the station said which messages the host has from elsewhere, it may be a duplicate."""
     model, _ = two_in_a_cell(ack_intervals=True)
     host: Host = model.host(LISTENER)
@@ -94,7 +94,7 @@ def test_an_interval_has_its_length_on_the_wireless_channel() -> None:
     assert AckH(3, False, 4, 1, ((5, 6), (8, 10))).size_bytes == AckH(3, False, 4, 1).size_bytes + 16
 
 
-def test_a_host_that_is_to_skip_a_message_needs_a_copy_all_the_same() -> None:
+def test_a_host_that_skips_a_message_still_needs_a_copy() -> None:
     """Otherwise it stays before that number for ever (found by an exhaustive search)."""
     model, _ = two_in_a_cell(ack_intervals=True)
     station: Station = model.station(0)

@@ -151,7 +151,7 @@ def test_a_mutant_of_the_handoff_is_caught(mutant: Patch, monkeypatch: pytest.Mo
     assert first_complaint(SCHEDULES) is not None
 
 
-def test_a_host_that_trusts_old_copies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_accepts_old_copies_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first_complaint(40, crossing_schedule) is None
     copies_of_any_age(monkeypatch)
     assert first_complaint(40, crossing_schedule) is not None

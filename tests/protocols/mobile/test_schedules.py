@@ -44,11 +44,11 @@ def joined_after_two_in_step(timing: Timing) -> list[str]:
     return [model.host(host).state.value for host in model.host_ids]
 
 
-def test_hosts_in_step_do_not_collide_for_ever() -> None:
+def test_hosts_with_equal_timers_do_not_collide_for_ever() -> None:
     assert joined_after_two_in_step(Timing()) == ["estab", "estab"]
 
 
-def test_without_jitter_they_would() -> None:
+def test_without_jitter_hosts_with_equal_timers_collide_for_ever() -> None:
     assert joined_after_two_in_step(SteadyTiming()) != ["estab", "estab"]
 
 

@@ -114,7 +114,7 @@ def test_a_station_that_closes_the_gap_of_the_sender_breaks_the_order(monkeypatc
     assert complaints() != []
 
 
-def test_a_station_that_sends_back_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_station_that_sends_a_message_back_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     real = FloodingStation._forward
     monkeypatch.setattr(FloodingStation, "_forward", lambda self, message, sender: (
         real(self, message, sender), self._transmit(sender, message) if sender >= STATIONS else None))  # fmt: skip

@@ -35,7 +35,7 @@ def test_nodes_acknowledge_in_turn() -> None:
             assert PERIOD_PS // 2 - 50 * MS_PS < wait_ps < 3 * PERIOD_PS // 2 + 50 * MS_PS
 
 
-def test_no_turn_comes_before_what_hosts_promise() -> None:
+def test_no_acknowledgement_comes_before_the_declared_lookahead() -> None:
     timing, random = Timing(ack_turns=70), Random(1)
     waits = [timing.ack_wait_ps(PERIOD_PS, n, n * 31 * MS_PS, random) for n in range(1000)]
     assert min(waits) >= timing.soonest_ack_ps
@@ -51,7 +51,7 @@ READINGS = {
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("seed", range(3))
-def test_everything_arrives_and_buffers_become_empty_at_any_times(reading: str, seed: int) -> None:
+def test_everything_arrives_and_buffers_become_empty_with_any_timing(reading: str, seed: int) -> None:
     timing = registry.get("mobile20").protocol(Mobile20Params(**READINGS[reading]))._timing
     random = Random(seed)
     model = Model([(0, 1), (0, 2)], 5, BadChannel(random, loss=0.3, spread_ps=30 * MS_PS), timing)
@@ -76,7 +76,7 @@ def test_in_the_later_program_all_times_go_with_the_load() -> None:
 
 
 @pytest.mark.parametrize("name", ["star", "three"])
-def test_every_choice_of_wires_is_a_tree(name: str) -> None:
+def test_every_layout_of_wires_is_a_tree(name: str) -> None:
     wires, reached = Mobile20Params(tree=name).wires, {0}
     for _ in wires:
         reached |= {b for a, b in wires if a in reached} | {a for a, b in wires if b in reached}

@@ -132,7 +132,7 @@ def test_every_correct_process_learns_of_every_crash_and_suspects_nobody_else(n:
             assert suspected <= set(crash_at)
 
 
-def test_without_news_in_replies_a_crash_stays_unknown_to_some():
+def test_without_crashes_in_replies_a_crash_stays_unknown_to_some():
     assert suspicions(8, {5: 0}, 1)[2] == {5}
     assert suspicions(8, {5: 0}, 1, Forgetful)[2] == set()
 

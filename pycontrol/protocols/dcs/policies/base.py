@@ -27,7 +27,7 @@ class View:
     total: I32
     s_incr: I32
     limit: I32
-    """The components below this one were those to choose s_incr from."""
+    """s_incr was chosen among the components below this one."""
     behind: NDArray[np.bool_]
     """True if the process refused a round because of a component above the round's."""
     increments: Callable[[], NDArray[np.float64]]

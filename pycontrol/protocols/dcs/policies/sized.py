@@ -19,7 +19,7 @@ from causeway.pycontrol.protocols.dcs.policies.base import Policy, View, Wish, m
 Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
 
-AHEAD = 2
+VACATED_AT_ONCE = 2
 """Components that processes vacate at once. A round deactivates only one, and until then the others are useful."""
 OUT_OF_TURN = 0.1
 """The probability with which a process that is behind starts a round at a tick, so that not all start at once."""
@@ -40,7 +40,7 @@ class Sized(Policy):
         wish.grow_to = self._components(self.entries_for(view.load_per_s))
         enough = self.enough(view.load_per_s)
         too_many = enough < view.active
-        leave = np.maximum(enough, view.active - AHEAD)
+        leave = np.maximum(enough, view.active - VACATED_AT_ONCE)
         wish.assign_below = np.where(view.limit > leave, leave, wish.assign_below)
         spread = np.minimum(wish.grow_to, view.active)
         wish.assign_below = np.where(view.limit < spread, spread, wish.assign_below)
