@@ -59,7 +59,7 @@ from causeway.studies.run import run
 from causeway.studies.run_result import Run
 from causeway.studies.simulation import Simulation, simulation
 from causeway.studies.study import MS_PS, S_PS, Params, Study
-from causeway.studies.sweep import Sweep, compare, sweep
+from causeway.studies.sweep import Sweep, SweepError, compare, sweep
 from causeway.toolchain.installation import version
 
 __version__ = version()
@@ -114,6 +114,7 @@ __all__ = [
     "State",
     "Study",
     "Sweep",
+    "SweepError",
     "SymmetricNodes",
     "TimerHandle",
     "Trace",

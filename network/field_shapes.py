@@ -48,6 +48,10 @@ SHAPES = {
     "tuple[Trace | None, ...]": Shape(
         lambda value: isinstance(value, tuple | list), "a tuple with a trace, or None, for each host"
     ),
+    "NDArray[np.float64]": Shape(
+        lambda value: isinstance(value, np.ndarray) and value.ndim == 1 and np.issubdtype(value.dtype, np.number),
+        "a distribution: constant_delay(100), uniform_delay(50, 150) or normal_delay(100, 20), in milliseconds",
+    ),
     "NDArray[np.int64]": Shape(_column, "an array of whole numbers"),
     "NDArray[np.int32]": Shape(_column, "an array of whole numbers"),
     "NDArray[np.uint8]": Shape(_column, "an array of 0 and 1"),

@@ -44,8 +44,13 @@ def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -
 def lookahead(topic: Any, lookahead_ps: Any) -> tuple[int, int]:
     """Validate a topic and its lookahead."""
     if type(lookahead_ps) is bool or lookahead_ps != IGNORED:
-        lookahead_ps = whole("declare_lookahead", "lookahead_ps", lookahead_ps, 0, FOREVER, " picoseconds")
+        lookahead_ps = lookahead_of(lookahead_ps)
     return whole("declare_lookahead", "topic", topic, 1, TOPICS - 1), lookahead_ps
+
+
+def lookahead_of(lookahead_ps: Any) -> int:
+    """Validate a lookahead."""
+    return whole("declare_lookahead", "lookahead_ps", lookahead_ps, 0, FOREVER, " picoseconds")
 
 
 def delay(delay_ps: Any, from_ps: int) -> int:

@@ -47,6 +47,7 @@ from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork, InetNetwork
 from causeway.network.units import UnitError
 from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
@@ -63,9 +64,9 @@ from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire, forget_calls
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
-from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, call, misuse, protocol_error
+from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, call, misuse, protocol_error, shown
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import NotYet, check_turn
+from causeway.pycontrol.services import OTHER_NAME, NotYet, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -243,6 +244,9 @@ class PerNode(Protocol):
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """Move a host in a straight line to a position."""
         node = arguments.node("move", node, self._count)
+        if isinstance(self.context.network, AbstractNetwork | InetNetwork):
+            network = type(self.context.network).__name__
+            raise Misuse(f"move: only hosts of a MobileNetwork move, not nodes of an {network}")
         x_mm, y_mm, speed_mm_s = arguments.way(x_mm, y_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
@@ -313,6 +317,7 @@ class PerNode(Protocol):
     def _begin(self, id_: int) -> None:
         self.acting = self.nodes[id_]
         self.acting.on_start()
+        self._check_id(id_)
         for job in self._repeated:
             if job.node == id_:
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
@@ -351,7 +356,13 @@ class PerNode(Protocol):
 
     def _finish(self, id_: int) -> None:
         self.acting = self.nodes[id_]
+        self._check_id(id_)
         self.acting.on_finish()
+
+    def _check_id(self, id_: int) -> None:
+        """Refuse a node that has given itself another id: what it does would count as another node's."""
+        if id_ < len(self.nodes) and self.nodes[id_].id != id_:
+            raise Misuse(f"self.id was changed from {id_} to {shown(self.nodes[id_].id)}; {OTHER_NAME}")
 
     def time_for_logs(self) -> int:
         """Return the time that the nodes' logs show."""
@@ -407,6 +418,10 @@ class PerNode(Protocol):
         if placed or was_interrupted(error):
             raise error
         look_at(error)
+        try:
+            self._check_id(node)  # a wrong id may be the cause
+        except Misuse as cause:
+            error = cause.with_traceback(error.__traceback__)
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 
     @calls_handlers

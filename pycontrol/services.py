@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 S_PS = 10**12
+OTHER_NAME = "give the attribute another name"
 _passed_ids: set[type] = set()
 """The classes that pass their id to `Node.__init__`, each of which is warned of once."""
 
@@ -161,7 +162,7 @@ class Services:
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "declare_lookahead")
-        runtime.declare_lookahead(self.id, topic, lookahead_ps)
+        runtime.declare_lookahead(self.id, topic, arguments.lookahead_of(lookahead_ps))
 
     def unsubscribe(self, topic: int) -> None:
         """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
@@ -312,6 +313,8 @@ def check_turn(node: Services, service: str) -> None:
     other = runtime.acting
     if isinstance(other, Services) and runtime.same_machine(other.id, node.id):
         return
+    if isinstance(other, Services) and other.id == node.id:
+        raise Misuse(f"self.id was changed to {node.id}, the id of another node; {OTHER_NAME}")
     who = f"node {other.id}" if isinstance(other, Services) else "another node"
     raise Misuse(
         f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "

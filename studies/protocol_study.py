@@ -71,6 +71,15 @@ class RunParts:
             return named | {one.name for one in fields(self.network) if one.init}
         return named | _keywords(self.network) - {"seed"}
 
+    def check_taken_once(self, name: str) -> None:
+        """Raise UserError if both the protocol and the network take a parameter: each would get the value."""
+        made: Any = type(self.network) if isinstance(self.network, NETWORKS) else self.network
+        if name in _keywords(self.protocol) and name in _keywords(made):
+            raise UserError(
+                f"both {_name_of(self.protocol)} and {_name_of(made)} take a parameter {name}, and one value would set "
+                f"both; rename the one of {_name_of(self.protocol)}"
+            )
+
     def network_of(self, params: Mapping[str, Any], seed: int) -> Network:
         """Return the network of a point: made by the function, or with fields that the parameters replace."""
         if isinstance(self.network, NETWORKS):
@@ -154,6 +163,7 @@ def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyOb
     for name in parameters:
         if name not in parts.takes():
             raise unknown(f"parameter of {_name_of(parts.protocol)} and its network", name, parts.takes())
+        parts.check_taken_once(name)
     content = content_of(parts)
     arguments = (parts, tuple(parameters), content)
     made_of = [

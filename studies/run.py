@@ -19,7 +19,8 @@ from causeway.studies.protocol_study import MakeNetwork, MakeObservers
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, endless
 from causeway.studies.run_result import Run, from_folder, of_result
 from causeway.studies.runner import Job, RunResult, run_job
-from causeway.studies.study_objects import check_folder
+from causeway.studies.study_objects import check_folder, check_processes
+from causeway.studies.twice import twice as run_twice
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 N = TypeVar("N", bound=Node)
@@ -40,6 +41,7 @@ def run(
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
+    twice: bool = False,
 ) -> Run[N]: ...
 @overload
 def run(
@@ -56,6 +58,7 @@ def run(
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
+    twice: bool = False,
 ) -> Run[Node]: ...
 def run(
     protocol: AnyStudy | AnyProtocol,
@@ -71,6 +74,7 @@ def run(
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
+    twice: bool = False,
 ) -> Run[Any]:
     """Run a protocol on a network, or a study, and return the results.
 
@@ -91,17 +95,35 @@ def run(
         record: The file to record the run's frames in, for `causeway replay`.
         pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
             applies, not even to a simulator.
+        twice: Make the run two more times, in other processes with other hash seeds, and require the same of each.
 
     Raises:
         UserError: No such run is possible; the message contains the reason and a remedy.
-        RunError: The run failed.
+        RunError: The run failed, or `twice` found a difference.
     """
     request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
     (job,) = request.jobs([dict(params or {})], [seed], engine)
     if record is not None:
         job = job.but(record_to=str(record))
+    if twice:
+        check_processes(job.source, "leave twice=True out")
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():
-        return _in_memory(job) if out is None else _in_folder(job, out)
+        done = _in_memory(job) if out is None else _in_folder(job, out)
+    if twice:
+        _check_again(job, done.digest)
+    return done
+
+
+def _check_again(job: Job, digest: str) -> None:
+    """Raise RunError unless two further runs are the same as the first."""
+    again = run_twice(job.but(record_to="", options={}))
+    if not again.same:
+        raise RunError(str(again))
+    if again.digests[0] != digest:
+        raise RunError(
+            f"this run gave digest {digest}, and in other processes it gave {again.digests[0]}; look for variables of "
+            "a module or class that an earlier run has changed"
+        )
 
 
 def _in_memory(job: Job) -> Run[Any]:

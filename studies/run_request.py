@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from causeway.errors import UserError, shown_type
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
@@ -58,7 +60,10 @@ class RunRequest:
         """
         chosen = _seeds(seeds)
         points = [{name: plain(name, value) for name, value in point.items()} for point in points]
-        source = self.source([*names, *(name for point in points for name in point)])
+        names = dict.fromkeys([*names, *(name for point in points for name in point)])
+        source = self.source(names)
+        if isinstance(source, Resolved) and isinstance(source.study, ProtocolStudy):
+            _check_complete(points, names)
         jobs = plan_seeds(source, engine or "", points, chosen)
         found = choose_engine(jobs[0].study, engine, jobs[0].network())
         return [job.but(engine=found) for job in jobs]
@@ -87,6 +92,14 @@ class RunRequest:
                 raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
 
 
+def _check_complete(points: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
+    """Refuse points with different parameters; those of a study have defaults."""
+    for number, point in enumerate(points):
+        if missing := [name for name in names if name not in point]:
+            remedy = "give every point the same parameters"
+            raise UserError(f"point {number} of the sweep has no {missing[0]}, which others have; {remedy}")
+
+
 def _time(name: str, value: Any) -> int:
     """Return a time; raise UserError unless it is a positive whole number of picoseconds."""
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
@@ -96,13 +109,13 @@ def _time(name: str, value: Any) -> int:
 
 
 def _seeds(seeds: Any) -> list[int]:
-    chosen = [seeds] if isinstance(seeds, int) else list(seeds)
+    chosen = list(seeds) if isinstance(seeds, Iterable) else [seeds]
     if not chosen:
         raise UserError("seeds is empty; give at least one, as in seeds=range(10)")
     for seed in chosen:
-        if isinstance(seed, bool) or not isinstance(seed, int):
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise UserError(f"a seed is {seed!r}; allowed: whole numbers, as in seeds=range(10)")
-    return chosen
+    return [int(seed) for seed in chosen]
 
 
 def endless(job: Job) -> Callable[[Progress], None] | None:

@@ -73,10 +73,10 @@ def check_folder(source: str | Resolved) -> None:
         source.check_pickled("so that a folder could not tell two versions of it apart; leave out=... out")
 
 
-def check_processes(source: str | Resolved) -> None:
+def check_processes(source: str | Resolved, remedy: str = "give jobs=1") -> None:
     """Raise UserError if a study cannot be passed to other processes."""
     if isinstance(source, StudyObject):
-        source.check_pickled("so that other processes could not get it; give jobs=1")
+        source.check_pickled(f"so that other processes could not get it; {remedy}")
 
 
 def _again(pickled: bytes, code: StudyCode, content: str) -> StudyObject:
@@ -103,7 +103,7 @@ def _same(study: Study) -> Study:
 
 def code_of(*things: Any) -> StudyCode:
     """Return the code behind classes and functions: their files, or that of Causeway, or none (a notebook)."""
-    parts = [_code_of(sys.modules[module]) for module in dict.fromkeys(_module_of(thing) for thing in things)]
+    parts = [_code_of(sys.modules.get(module)) for module in dict.fromkeys(_module_of(thing) for thing in things)]
     if len(parts) == 1:
         return parts[0]
     digest = hashlib.blake2b(" ".join(part.digest for part in parts).encode(), digest_size=16).hexdigest()[:DIGITS]
@@ -118,7 +118,7 @@ def _module_of(thing: Any) -> str:
     return str(thing.__module__ if hasattr(thing, "__qualname__") else type(thing).__module__)
 
 
-def _code_of(module: ModuleType) -> StudyCode:
+def _code_of(module: ModuleType | None) -> StudyCode:
     file = Path(getattr(module, "__file__", None) or "")
     if not file.is_file() or file.suffix != ".py":
         return StudyCode("", ALL)
@@ -175,12 +175,17 @@ def _random_ids() -> list[str]:
     return list(getattr(cloudpickle.cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", {}).values())
 
 
+def _is_own(module: ModuleType) -> bool:
+    """Return whether a module is the user's: a file of theirs, or one that their program has made."""
+    file = getattr(module, "__file__", None)
+    return is_users_own(file) if file else module.__spec__ is None
+
+
 @contextlib.contextmanager
 def _own_modules_by_value() -> Iterator[None]:
     registered = []
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if inspect.ismodule(module) and module.__name__ != "__main__" and file and is_users_own(file):
+        if inspect.ismodule(module) and module.__name__ != "__main__" and _is_own(module):
             with contextlib.suppress(ValueError):
                 cloudpickle.register_pickle_by_value(module)
                 registered.append(module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import multiprocessing
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,20 +68,20 @@ class Sweep:
             rows.append({**point, "runs": len(part), **_intervals(part, chosen)})
         return pd.DataFrame(rows)
 
-    def complete(self) -> pd.DataFrame:
-        """Return the same as `frame`; raise RunError if a run failed or is missing."""
-        if self.failed:
-            raise RunError(next(iter(self.failed.values())))
-        if self.interrupted:
-            raise RunError("interrupted; give out=... to keep the runs that are finished")
-        return self.frame()
-
     def __repr__(self) -> str:
         head = f"{len(self._rows)} runs, {len(self.failed)} failed{', interrupted' if self.interrupted else ''}"
         return f"{head}\n{self.summary().to_string(index=False)}" if self._rows else head
 
     def _repr_html_(self) -> str:
         return str(self.summary().to_html(index=False)) if self._rows else f"<p>{self!r}</p>"
+
+
+class SweepError(RunError):
+    """Runs of a sweep failed. `sweep` has the finished ones, and the messages of all that failed."""
+
+    def __init__(self, message: str, sweep: Sweep) -> None:
+        super().__init__(message)
+        self.sweep = sweep
 
 
 def sweep(
@@ -96,6 +97,7 @@ def sweep(
     engine: str | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
+    may_fail: bool = False,
 ) -> Sweep:
     """Run every point with every seed, in several processes, and return the results.
 
@@ -120,16 +122,17 @@ def sweep(
         engine: See `run`.
         out: The result folder; None: a temporary one. Runs in it that were made by the same code are not repeated.
         jobs: The number of processes, by default the number of cores.
+        may_fail: Return the finished runs where others failed, which are in `failed`.
 
     Raises:
         UserError: No such runs are possible.
-        RunError: Every run failed; the message is that of the first.
+        SweepError: Runs failed, and must not, or all did. Its `sweep` has the finished ones.
     """
     listed = _points(points)
     request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
     planned = request.jobs(listed, seeds, engine)
     names = tuple(dict.fromkeys(name for point in listed for name in point))
-    return _swept(planned, names, out, jobs)
+    return _swept(planned, names, out, jobs, may_fail)
 
 
 def compare(
@@ -178,7 +181,10 @@ def compare(
         RunRequest(each, network, broadcasts, until, reaction, observers).jobs(point, chosen, engine)
         for each in (one, other)
     ]
-    frames = [_swept(side, (), out, jobs).complete().set_index("seed") for side in sides]
+    swept = [_swept(side, (), out, jobs) for side in sides]
+    if any(side.interrupted for side in swept):
+        raise RunError("interrupted; give out=... to keep the runs that are finished")
+    frames = [side.frame().set_index("seed") for side in swept]
     names = [_label(side[0]) for side in sides]
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
@@ -200,7 +206,9 @@ def _points(points: Any) -> list[dict[str, Any]]:
     return listed
 
 
-def _swept(planned: list[Job], names: tuple[str, ...], out: str | Path | None, jobs: int | None) -> Sweep:
+def _swept(
+    planned: list[Job], names: tuple[str, ...], out: str | Path | None, jobs: int | None, may_fail: bool = False
+) -> Sweep:
     _refuse_in_worker()
     processes = processes_for(planned, jobs)
     if out is not None:
@@ -208,7 +216,8 @@ def _swept(planned: list[Job], names: tuple[str, ...], out: str | Path | None, j
     if processes > 1:
         check_processes(planned[0].source)
     with contextlib.ExitStack() as stack:
-        folder = result_folder(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-")))
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-")) if out is None else ""
+        folder = result_folder(temporary if out is None else out)
         tally, interrupted = Tally(len(planned)), False
         try:
             with _progress(planned[0].study.name, len(planned)) as watch, fixed_for_children():
@@ -223,9 +232,18 @@ def _swept(planned: list[Job], names: tuple[str, ...], out: str | Path | None, j
             interrupted = True
         found = read_back(folder, [job.run_id for job in planned])
     rows = [_row(job, found[job.run_id], names) for job in planned if job.run_id in found]
-    if not rows and tally.failed:
-        raise RunError(next(iter(tally.failed.values())))
-    return Sweep(names, dict(tally.failed), interrupted, rows)
+    done = Sweep(names, dict(tally.failed), interrupted, rows)
+    if interrupted:
+        print(f"causeway: interrupted: {len(rows)} of {len(planned)} runs are finished", file=sys.stderr)
+    if tally.failed and not (may_fail and rows):
+        raise SweepError(_failures(done, len(planned)), done)
+    return done
+
+
+def _failures(sweep: Sweep, planned: int) -> str:
+    run_id, message = next(iter(sweep.failed.items()))
+    remedy = "; may_fail=True returns the others" if len(sweep.failed) < planned else ""
+    return f"{len(sweep.failed)} of {planned} runs failed{remedy}; the first, {run_id}: {message}"
 
 
 def _refuse_in_worker() -> None:

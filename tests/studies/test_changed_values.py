@@ -89,7 +89,7 @@ def test_a_class_below_the_guard_of_a_script_can_be_swept(tmp_path: Path) -> Non
         def on_packet(self, message, sender, interface):
             pass
 
-    print(cw.sweep(Quiet, {}, cw.AbstractNetwork(3), broadcasts=cw.poisson(5, messages=5), jobs=2).complete().shape[0])
+    print(cw.sweep(Quiet, {}, cw.AbstractNetwork(3), broadcasts=cw.poisson(5, messages=5), jobs=2).frame().shape[0])
 """
     (tmp_path / "quiet.py").write_text(FLOOD + text)
     done = subprocess.run([sys.executable, "quiet.py"], cwd=tmp_path, capture_output=True, text=True, env=environment())

@@ -1,0 +1,217 @@
+"""Mistakes in the arguments of `cw.run` and `cw.sweep`: one line that says what to do, and no plausible number."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import causeway as cw
+from tests.helpers.toy_study import ToyStudy
+from tests.studies.test_run import FLOOD, NETWORK, Echo, environment
+
+LOAD = cw.poisson(50, messages=10)
+
+
+@dataclass
+class Lossy(Echo):
+    loss: float = 0.0
+
+
+class Seeded(Echo):
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+
+class Mover(Echo):
+    def on_start(self) -> None:
+        super().on_start()
+        self.move(1, 2, 3)
+
+
+class Renamed(Echo):
+    """Gives itself another id, in the handler whose name is `when`."""
+
+    when = "on_start"
+
+    def on_start(self) -> None:
+        super().on_start()
+        self.id = 7 if self.when == "on_start" else self.id
+
+    def on_timer(self, key: object) -> None: ...
+
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        self.heard.append(content)
+        self.id = 7
+
+
+class RenamedLater(Renamed):
+    when = "on_packet"
+
+
+class Backwards(Echo):
+    def on_start(self) -> None:
+        super().on_start()
+        self.declare_lookahead(1, -1)
+
+
+def run(protocol: Any = Echo, network: Any = NETWORK, **changes: Any) -> cw.Run[Any]:
+    return cw.run(protocol, network, **{"broadcasts": LOAD, **changes})
+
+
+def swept(points: Any, protocol: Any = Echo, **changes: Any) -> cw.Sweep:
+    return cw.sweep(protocol, points, NETWORK, **{"seeds": [1, 2], "broadcasts": LOAD, "jobs": 1, **changes})
+
+
+def any_network(seed: int, lost: float = 0.0) -> cw.AbstractNetwork:
+    return cw.AbstractNetwork(5, loss=lost)
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
+    "a parameter that both take": (
+        lambda: run(Lossy, params={"loss": 0.3}),
+        "both Lossy and AbstractNetwork take a parameter loss, .* rename the one of Lossy",
+    ),
+    "a parameter that both take, swept": (lambda: swept({"loss": [0.3]}, Lossy), "both Lossy and AbstractNetwork"),
+    "a seed that both take": (
+        lambda: run(Seeded, any_network, params={"seed": 3}),
+        "both Seeded and any_network take a parameter seed",
+    ),
+    "a delay of another type": (
+        lambda: cw.AbstractNetwork(5, delay="x"),  # type: ignore[arg-type]
+        "AbstractNetwork: delay is 'x'; allowed: .*constant_delay",
+    ),
+    "a delay in picoseconds": (
+        lambda: cw.AbstractNetwork(5, delay=cw.ms(5)),  # type: ignore[arg-type]
+        "AbstractNetwork: delay is 5000000000; allowed: .*constant_delay",
+    ),
+    "points with different parameters": (
+        lambda: swept([{"loss": 0.1}, {"recv_ps": 5}]),
+        "point 0 of the sweep has no recv_ps, which others have; give every point the same parameters",
+    ),
+    "no folder": (lambda: run(out=""), "out is ''; name a folder, as in out='results', or leave it out"),
+    "no folder of a sweep": (lambda: swept({"loss": [0.1]}, out=""), "out is ''; name a folder"),
+    "a fraction as a seed": (lambda: run(seed=np.float64(1)), "a seed is .*1.0.*; allowed: whole numbers"),
+    "text as seeds": (lambda: swept({"loss": [0.1]}, seeds="12"), "a seed is '1'; allowed: whole numbers"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_line_with_the_remedy(mistake: str) -> None:
+    call, words = MISTAKES[mistake]
+    with pytest.raises(cw.UserError, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+FAILURES = {
+    "move": (Mover, "node 0, at 0 s, in on_start.*: move: only hosts of a MobileNetwork move"),
+    "an id, at once": (Renamed, "node 0, at 0 s, in on_start.*: self.id was changed from 0 to 7"),
+    "an id, later": (RenamedLater, r"node \d.*: self.id was changed from \d to 7; give the attribute another name"),
+    "a lookahead": (Backwards, "declare_lookahead was given lookahead_ps=-1; allowed: a whole number, 0 to "),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_mistake_of_a_node_is_named(failure: str) -> None:
+    protocol, words = FAILURES[failure]
+    with pytest.raises(cw.RunError, match=words):
+        run(protocol)
+
+
+def test_whole_numbers_of_numpy_are_seeds() -> None:
+    assert swept({"loss": [0.1]}, seeds=np.arange(3)).frame()["seed"].tolist() == [0, 1, 2]
+    assert run(seed=np.int64(2)).digest == run(seed=2).digest
+
+
+def test_points_of_a_study_may_leave_parameters_to_their_defaults() -> None:
+    assert len(cw.sweep(ToyStudy, [{"rate": 20.0}, {"messages": 30}], seeds=[4], jobs=1).frame()) == 2
+
+
+class Failing(Echo):
+    def __init__(self, bad: bool = False) -> None:
+        self.bad = bad
+
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        if self.bad:
+            raise ValueError("out of order")
+        super().on_packet(content, sender, interface)
+
+
+def test_a_sweep_with_failed_runs_raises_an_error_that_has_the_finished_ones(tmp_path: Path) -> None:
+    words = "2 of 4 runs failed; may_fail=True returns the others; the first, Failing-.*: out of order"
+    with pytest.raises(cw.SweepError, match=words) as caught:
+        swept({"bad": [False, True]}, Failing, out=tmp_path)
+    assert caught.value.sweep.frame()["bad"].tolist() == [False, False]
+    assert len(caught.value.sweep.failed) == 2
+    kept = swept({"bad": [False, True]}, Failing, out=tmp_path, may_fail=True)
+    assert kept.frame()["wall_s"].tolist() == caught.value.sweep.frame()["wall_s"].tolist(), "not made again"
+    assert "2 failed" in repr(kept)
+
+
+CELLS = """
+import causeway as cw
+
+TIMES = 3
+
+
+class Echo(cw.Node):
+    def on_broadcast(self, number, size_bytes):
+        for _ in range(TIMES):
+            self.send(cw.EVERYONE, number)
+
+
+def packets(out):
+    return cw.run(Echo, cw.AbstractNetwork(4), broadcasts=cw.poisson(50, messages=5), out=out).scalars["packets"]
+"""
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_changed_value_of_code_without_a_file_leads_to_a_new_run(
+    known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = types.ModuleType("some_cell")
+    if known:
+        monkeypatch.setitem(sys.modules, "some_cell", cell)
+    exec(compile(CELLS, "<cell>", "exec"), vars(cell))
+    assert cell.packets(tmp_path) == 15
+    cell.TIMES = 2  # type: ignore[attr-defined]
+    assert cell.packets(tmp_path) == 10
+
+
+LEFT_CHANGED = """
+    import itertools
+    count = itertools.count(1)
+
+    class Counting(Flooder):
+        def on_start(self):
+            super().on_start()
+            self.times = next(count)
+
+        def take(self, message):
+            for _ in range(1 + "ab".__hash__() % 7 if ORDER else min(self.times, 9)):
+                super().take(message)
+    network = cw.AbstractNetwork(4)
+    cw.run(Counting, network, broadcasts=cw.poisson(50, messages=5), twice=True)
+"""
+
+
+def test_a_run_in_memory_is_repeated_on_request() -> None:
+    assert run(twice=True).digest == run().digest
+
+
+@pytest.mark.slow
+def test_a_run_that_is_not_the_same_twice_is_an_error(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(FLOOD + LEFT_CHANGED.replace("ORDER", "True"))
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment(), check=False, cwd=tmp_path
+    )
+    assert done.returncode == 1 and "the runs differ after" in done.stderr, done.stderr
