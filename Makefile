@@ -85,11 +85,12 @@ lint: $(VENV)/.ready proto
 	$(BIN)/clang-format --dry-run -Werror $$(find bridge ns3 omnet tests -name '*.cc' -o -name '*.h')
 	$(BIN)/mypy
 
-# The site has its libraries in a folder of its own. `--strict`: a broken link or a missing docstring ends the build.
+# The site has its libraries in a folder of its own. `--strict` and links.py: a broken link ends the build.
 SITE := PYTHONPATH=$(VENV)/docs NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 docs: setup $(VENV)/docs/.ready
 	$(BIN)/python docs/transcripts.py
 	$(SITE) build --strict
+	$(BIN)/python docs/links.py build/site
 
 docs-serve: $(VENV)/docs/.ready
 	$(SITE) serve

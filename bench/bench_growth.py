@@ -4,7 +4,7 @@ Processor time of one core, time by the clock and peak memory of each, and how t
 smallest size to the largest, which is ten times as large. pyarrow.csv reads vector data only, and writes nothing.
 
     python -m bench.run growth               measures
-    python -m bench.bench_growth             writes what was measured last into the guide
+    python -m bench.bench_growth             writes what was measured last into the lab book
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCAVE = (
     "files = [os.path.join(where, name) for name in sorted(os.listdir(where))] if os.path.isdir(where) else [where]; "
     "print(len(results.read_result_files(files)))"
 )
-GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "05-results.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "converter.md"
 _BEGIN, _END = "<!-- growth: python -m bench.bench_growth writes it -->\n", "<!-- /growth -->\n"
 _FIGURE = re.compile(r"(.+), ([\d,]+): ([^:]+): (CPU-s|s by the clock|peak MB)")
 WHO = ("ours", "opp_scavetool", "omnetpp.scave", "pyarrow.csv")
@@ -93,7 +93,7 @@ def scave_path(home: Path) -> str:
 
 
 def table(figures: dict[str, object]) -> str:
-    """Return the measurements as the guide shows them: CPU seconds / MB; the least CPU time in bold."""
+    """Return the measurements as the page shows them: CPU seconds / MB; the least CPU time in bold."""
     cells: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
     for name, value in figures.items():
         if (found := _FIGURE.fullmatch(name)) and isinstance(value, float | int):
@@ -118,11 +118,11 @@ def _cell(took: dict[str, float], least: bool) -> str:
 
 
 def main() -> None:
-    """Writes the table of the last measurement into the guide."""
-    text = GUIDE.read_text()
+    """Writes the table of the last measurement into the page."""
+    text = PAGE.read_text()
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    GUIDE.write_text(before + _BEGIN + table(json.loads(OUT.read_text())["growth"]) + _END + after)
+    PAGE.write_text(before + _BEGIN + table(json.loads(OUT.read_text())["growth"]) + _END + after)
 
 
 if __name__ == "__main__":

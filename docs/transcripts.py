@@ -9,7 +9,9 @@ The blocks of a page share one empty folder and run in the order of the page:
 - a block ```` ```console ```` holds commands, after `$ `, and their output; `...` stands for any text;
 - a block ```` ```python ```` without a title is a program, and a block ```` ```text ```` after it is its output.
 
-A block after the comment `<!-- needs: omnet -->` is left out where that simulator is missing.
+A block after the comment `<!-- needs: omnet -->` is left out, and named, where that simulator, package or program is
+missing. One after `<!-- not run: REASON -->` is never run. Any other block is refused: no page shows what nobody ran.
+A picture of `docs/images` that a program of the page writes, under the same name, is copied with `--update`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import doctest
+import importlib.util
 import os
 import re
 import shutil
@@ -24,16 +27,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 PAGES = ("tutorial", "how-to")
 BLOCK = re.compile(
-    r"(?:<!-- needs: (?P<needs>\w+) -->\n)?^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    r"(?:<!-- needs: (?P<needs>\w+) -->\n|(?P<not_run><!-- not run: .+ -->)\n)?^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
+PICTURE = re.compile(r"!\[[^]]*\]\(([^):]+)\)")
 COMMAND_S = 600
 FIRST_TIME = "causeway: compiling"
 """The beginning of a line that only the first run on a machine prints."""
@@ -46,29 +51,51 @@ class Page:
     path: Path
     folder: Path
     has: Callable[[str], bool]
-    """Returns True if a simulator is installed."""
+    """Returns True if a simulator, a Python package or a program is installed."""
+    left_out: list[str] = field(default_factory=list)
+    """What the blocks that were not run need."""
 
     def run(self) -> str:
         """Run all blocks in order and return the text of the page with their real output."""
         text, done, program = self.path.read_text(), 0, ""
         out: list[str] = []
-        for block in BLOCK.finditer(text):
+        blocks = list(BLOCK.finditer(text))
+        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
             out.append(text[done : block.start("text")])
-            shown = block["text"]
-            if block["needs"] and not self.has(block["needs"]):
+            shown, done = block["text"], block.end("text")
+            if block["not_run"]:
                 pass
+            elif block["needs"] and not self.has(block["needs"]):
+                self.left_out.append(block["needs"])
             elif block["title"]:
-                (self.folder / block["title"]).write_text(shown)
+                self._write(block["title"], shown)
             elif block["language"] == "console":
                 shown = "".join(self._commands(shown))
-            elif block["language"] == "python":
+            elif block["language"] == "python" and after is not None and _is_output(after):
                 program = shown
+            elif block["language"] == "python":
+                real = self._program(shown)
+                shown += f"```\n\n```text\n{real}" if real else ""
             elif block["language"] == "text" and program:
-                (self.folder / "block.py").write_text(program)
-                shown, program = corrected(shown, self._output(f"{sys.executable} block.py")), ""
+                shown, program = corrected(shown, self._program(program)), ""
+            else:
+                raise SystemExit(f"{self.path}: nothing runs this block:\n{block[0]}")
             out.append(shown)
-            done = block.end("text")
         return "".join(out) + text[done:]
+
+    def copy_pictures(self) -> None:
+        """Copy the pictures that the programs wrote to where the page shows them from."""
+        for name in PICTURE.findall(self.path.read_text()):
+            if (self.folder / Path(name).name).is_file():
+                shutil.copy(self.folder / Path(name).name, self.path.parent / name)
+
+    def _write(self, title: str, text: str) -> None:
+        (self.folder / title).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / title).write_text(text)
+
+    def _program(self, text: str) -> str:
+        self._write("block.py", text)
+        return self._output(f"{sys.executable} block.py")
 
     def _commands(self, text: str) -> Iterator[str]:
         parts = COMMAND.split(text)
@@ -80,6 +107,7 @@ class Page:
     def _output(self, command: str) -> str:
         env = os.environ | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONHASHSEED": "0", "TERM": "dumb"}
         env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+        env |= simulator_folders()
         ran = subprocess.run(
             ["bash", "-c", command], cwd=self.folder, env=env, text=True, timeout=COMMAND_S, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -93,22 +121,46 @@ def corrected(shown: str, real: str) -> str:
     return shown if doctest.OutputChecker().check_output(shown, real, doctest.ELLIPSIS) else real
 
 
-def has_engine(name: str) -> bool:
-    """Return True if the simulator of an engine is installed."""
+def _is_output(block: re.Match[str]) -> bool:
+    return block["language"] == "text" and not block["title"]
+
+
+def is_here(name: str) -> bool:
+    """Return True if a simulator (the name of an engine), a Python package or a program is installed."""
     from causeway.bridge import engines
 
-    return not engines.get(name).missing()
+    if name in engines.ENGINES:
+        return not engines.get(name).missing()
+    return importlib.util.find_spec(name) is not None or shutil.which(name) is not None
 
 
-def difference(page: Path, has: Callable[[str], bool] = has_engine) -> tuple[str, str]:
-    """Run a page and return its difference from what really happens ("" if none), and its corrected text."""
+@cache
+def simulator_folders() -> dict[str, str]:
+    """Return OMNETPP_ROOT and INET_ROOT of the pair that is used, for pages that compile something beside it."""
+    from causeway.toolchain.omnet_find import find_omnetpp
+
+    found = find_omnetpp()
+    if found is None or not found.has_inet:
+        return {}
+    return {"OMNETPP_ROOT": str(found.root), "INET_ROOT": str(found.inet_root)}
+
+
+def difference(path: Path, has: Callable[[str], bool] = is_here, update: bool = False) -> tuple[str, str, list[str]]:
+    """Run a page; return its difference from what really happens ("" if none), its corrected text, what was missing.
+
+    With `update`, the pictures that its programs write replace those that it shows.
+    """
     folder = Path(tempfile.mkdtemp(prefix="causeway-page-"))
     try:
-        text = Page(page, folder, has).run()
+        page = Page(path, folder, has)
+        text = page.run()
+        if update:
+            page.copy_pictures()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    before = page.read_text().splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, text.splitlines(keepends=True), str(page), "what it prints")), text
+    before = path.read_text().splitlines(keepends=True)
+    found = difflib.unified_diff(before, text.splitlines(keepends=True), str(path), "what it prints")
+    return "".join(found), text, page.left_out
 
 
 def main() -> None:
@@ -119,10 +171,11 @@ def main() -> None:
     given = parser.parse_args()
     wrong = 0
     for page in given.pages or sorted(path for name in PAGES for path in (DOCS / name).glob("*.md")):
-        found, text = difference(page)
+        found, text, left_out = difference(page, update=given.update)
         if found and given.update:
             page.write_text(text)
-        print(f"{page}: {'updated' if found and given.update else 'wrong' if found else 'as it says'}")
+        without = f" (not run here: what needs {', '.join(sorted(set(left_out)))})" if left_out else ""
+        print(f"{page}: {'updated' if found and given.update else 'wrong' if found else 'as it says'}{without}", flush=True)
         if found and not given.update:
             print(found)
         wrong += bool(found) and not given.update

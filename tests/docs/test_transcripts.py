@@ -43,7 +43,8 @@ up
 def difference(folder: Path, text: str) -> tuple[str, str]:
     page = folder / "page.md"
     page.write_text(text)
-    return TRANSCRIPTS["difference"](page, lambda name: name != "rocket")
+    found, corrected, _ = TRANSCRIPTS["difference"](page, lambda name: name != "rocket")
+    return found, corrected
 
 
 def test_a_page_that_is_right_has_no_difference(tmp_path: Path) -> None:
@@ -67,10 +68,34 @@ def test_a_command_that_fails_shows_its_error(tmp_path: Path) -> None:
 def test_a_block_that_needs_a_simulator_runs_where_it_is(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE)
-    found, _ = TRANSCRIPTS["difference"](page, lambda name: True)
-    assert "+bash: line 1: rocket: command not found" in found
+    found, _, left_out = TRANSCRIPTS["difference"](page, lambda name: True)
+    assert "+bash: line 1: rocket: command not found" in found and not left_out
+    assert TRANSCRIPTS["difference"](page, lambda name: False)[2] == ["rocket"]
 
 
 def test_python_in_a_page_is_the_one_that_checks_it(tmp_path: Path) -> None:
     _, text = difference(tmp_path, '```console\n$ python -c "import sys; print(sys.executable)"\n```\n')
     assert str(Path(sys.executable).parent) in text
+
+
+def test_the_output_of_a_program_that_shows_none_is_added(tmp_path: Path) -> None:
+    silent = "```python\nx = 1\n```\n\n```python\nprint(2)\n```\n"
+    _, text = difference(tmp_path, silent)
+    assert text == silent + "\n```text\n2\n```\n"
+
+
+def test_a_block_that_nothing_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="nothing runs this block"):
+        difference(tmp_path, "```sh\nrm -r build\n```\n")
+    shown = "<!-- not run: it needs a cluster -->\n```sh\nrm -r build\n```\n"
+    assert difference(tmp_path, shown) == ("", shown)
+
+
+def test_a_picture_that_a_program_writes_replaces_the_one_that_is_shown(tmp_path: Path) -> None:
+    page, picture = tmp_path / "page.md", tmp_path / "images" / "one.svg"
+    picture.parent.mkdir()
+    picture.write_text("old")
+    page.write_text("```console\n$ echo new > one.svg\n```\n\n![One](images/one.svg)\n")
+    assert TRANSCRIPTS["difference"](page)[0] == "" and picture.read_text() == "old"
+    TRANSCRIPTS["difference"](page, update=True)
+    assert picture.read_text() == "new\n"

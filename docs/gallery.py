@@ -1,0 +1,265 @@
+"""Draws the pictures of the gallery, each from a real run, and writes the page docs/gallery.md.
+
+    python docs/gallery.py                 # all of them (`make pictures`)
+    python docs/gallery.py flood raft      # these; the others stay as they are
+
+The seconds are those of the processor, of the command that the page shows, with compiled kernels and adapters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import causeway as cw
+from causeway.analysis import store
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, PICTURES = ROOT / "docs" / "gallery.md", ROOT / "docs" / "images" / "gallery"
+SECONDS = PICTURES / "seconds.json"
+SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
+WHITE = '<rect width="100%" height="100%" fill="#fff"/>'
+TEXTBOOK = "examples/textbook"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program of the gallery."""
+
+    file: str
+    """Where the page links to."""
+    line: str
+    command: str
+    draw: Callable[[Entry, Path], str]
+    """Returns the picture as SVG, given the folder in which the command ran."""
+    figure: str = ""
+    """The file of the exported figure, without its ending."""
+
+    @property
+    def name(self) -> str:
+        """The name on the page, and that of the picture."""
+        path = Path(self.file)
+        return path.stem if path.suffix == ".py" else path.parent.name if path.suffix == ".md" else path.name
+
+
+def counterexample(entry: Entry, folder: Path) -> str:
+    """Return the diagram of the schedule that `causeway check` found."""
+    (page,) = (folder / "results" / "check").glob("*.html")
+    found = SVG.search(page.read_text())
+    assert found is not None
+    head, _, rest = found[0].partition(">")
+    return f"{head}>{WHITE}{rest}"
+
+
+def report_figure(entry: Entry, folder: Path) -> str:
+    """Return a figure of the report."""
+    kinds = ["--kinds", entry.file] if "@cw.plot_kind" in _source(entry) else []
+    _run(["causeway", "report", "results", "--export", "svg", "--again", "0", *kinds], folder)
+    return (folder / "results" / "report" / "export" / f"{entry.figure}.svg").read_text()
+
+
+def trails(entry: Entry, folder: Path) -> str:
+    """Return a picture of the ways of all nodes; `--animate` records them."""
+    samples = store.read_pandas(folder / "results", "samples")
+    places = samples[samples["name"].isin(["x_m", "y_m"])].pivot_table("value", ["module", "time_s"], "name")
+    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    for _, way in places.groupby("module"):
+        stands = way["x_m"].nunique() == 1
+        ax.plot(way["x_m"], way["y_m"], lw=1.1, alpha=0.75)
+        ax.plot(*way[["x_m", "y_m"]].iloc[-1], "ks" if stands else "o", ms=7 if stands else 4)
+    ax.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
+    return _svg(figure)
+
+
+class Observed:
+    """Keeps every broadcast and delivery of a run."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[NDArray[Any], ...]] = []
+
+    def observe(self, *columns: NDArray[Any]) -> None:
+        """Keep rows."""
+        self.rows.append(tuple(column.copy() for column in columns))
+
+    def scalars(self) -> Mapping[str, float]:
+        """Return nothing."""
+        return {}
+
+
+def deliveries(entry: Entry, folder: Path) -> str:
+    """Return a picture of all deliveries: time, node, and the message by its colour."""
+    seen = Observed()
+    cw.run(str(ROOT / entry.file), observers=lambda nodes: [seen])
+    op, time_ps, node, message = (np.concatenate(column) for column in zip(*seen.rows, strict=True))
+    figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+    for kind, marker, size in (0, "D", 26), (1, "o", 7):
+        rows = op == kind
+        ax.scatter(time_ps[rows] / 1e12, node[rows], size, message[rows], marker=marker, cmap="turbo", lw=0)
+    ax.set(xlabel="time (s); diamonds are broadcasts, dots deliveries", ylabel="node")
+    return _svg(figure)
+
+
+def samples_of(entry: Entry, folder: Path) -> str:
+    """Return a histogram of what the nodes recorded."""
+    samples = store.read_pandas(folder / "results", "samples")
+    values = samples[samples["name"] == entry.figure]["value"]
+    figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+    ax.hist(1e3 * values, 40, color="#0f8b8d")
+    ax.set(xlabel=f"{entry.figure.removesuffix('_s').replace('_', ' ')} (ms)", ylabel="samples")
+    return _svg(figure)
+
+
+
+
+def checked(name: str, line: str, options: str, folder: str = TEXTBOOK) -> Entry:
+    """Return an entry whose picture is a counterexample."""
+    file = f"{folder}/{name}.py"
+    return Entry(file, line, f"causeway check {file} {options}", counterexample)
+
+
+def study(name: str, line: str, figure: str, options: str = "--sweep demo --reps 3") -> Entry:
+    """Return an entry of a paper's study."""
+    return Entry(f"docs/papers/{name}.md", line, f"causeway run {name} {options}", report_figure, f"{name}-{figure}")
+
+
+WRONG = "--every 1000000 --set version="
+GALLERY = {
+    "Studies of papers": (
+        study("hash", "Hashes detect what probabilistic clocks deliver too early.", "deliveries-out-of-causal-order"),
+        study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load"),
+        study("icpp18", "Causal broadcast over VCube trees, with aggregation.", "packets"),
+        study("ladc18", "Broadcast over VCube trees with bundled messages.", "latency-fault-free"),
+        study("mobile20", "Causal broadcast for mobile hosts, on a radio.", "sbuffer-of-the-stations-over-time",
+              "--set experiment=dynamic --set duration_s=10"),
+    ),
+    "Examples on networks": (
+        Entry("examples/first.py", "The first program: flooding in fifteen lines.", "python examples/first.py",
+              lambda entry, folder: deliveries(Entry("examples/flood.py", "", "", deliveries), folder)),
+        Entry("examples/rumour.py", "A rumour among walking hosts: stations on wires, one radio channel.",
+              "causeway run examples/rumour.py --animate 0.5", trails),
+        Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol steers, a jammer.",
+              "causeway run examples/drone.py --animate 0.5", trails),
+        Entry("examples/ring.py", "A token over TCP: everybody hears all in one order.",
+              "causeway run examples/ring.py", deliveries),
+        Entry("examples/chatter.py", "An asyncio program, unmodified, on simulated hosts.",
+              "causeway run examples/chatter.py --set nodes=20", samples_of, "round_trip_s"),
+        Entry("examples/spread.py", "A kind of plot of your own.",
+              "causeway run examples/spread.py --sweep loss --reps 5", report_figure, "spread-deliveries-by-loss"),
+    ),
+    "Examples that `check` breaks": (
+        checked("flood", "Flooding keeps no causal order.", "--broadcasts 2", "examples"),
+        checked("keyvalue", "A key-value store; followers that answer are stale.", "--set version=stale", "examples"),
+        checked("register", "A shared register; the hurried version is not linearizable.",
+                "--set version=hurried --calls 3 --every 2000000", "examples"),
+        checked("tally", "An asyncio program; the careless version counts twice.",
+                "--every 100000 --late --losses 1 --set version=careless", "examples"),
+        checked("causal_broadcast", "Causal broadcast with vector clocks.", f"{WRONG}careless"),
+        checked("fifo_broadcast", "FIFO broadcast.", f"{WRONG}hasty"),
+        checked("reliable_broadcast", "Eager reliable broadcast.", f"{WRONG}trusting"),
+        checked("total_order", "Total order by a sequencer.", f"{WRONG}hasty"),
+        checked("mutual_exclusion", "Mutual exclusion with logical clocks.", f"{WRONG}hasty"),
+        checked("snapshot", "A snapshot of a system that does not stop.", f"{WRONG}blind"),
+        checked("two_phase_commit", "Two-phase commit.", f"{WRONG}hasty"),
+        checked("raft_election", "Raft's leader election.", f"{WRONG}unsaved"),
+        checked("raft", "Raft with its log.", "--set version=careless"),
+        checked("swim", "SWIM: who is a member?", "--set version=hasty"),
+        checked("plumtree", "Plumtree: broadcast trees that repair themselves.", "--set version=bare"),
+    ),
+}  # fmt: skip
+INTRODUCTION = """# Gallery
+
+Every study and example, with a picture from a real run. The seconds are those of a processor, with compiled kernels and
+adapters. `make pictures` makes all the runs again, draws the pictures, and writes this page; runs that need a radio use
+INET if it is installed, else ns-3.
+
+A space-time diagram is a counterexample that `causeway check` found in a wrong version of the protocol: lines are
+nodes, arrows are packets, and time goes to the right.
+"""
+
+
+def _source(entry: Entry) -> str:
+    return (ROOT / entry.file).read_text() if entry.file.endswith(".py") else ""
+
+
+def _run(command: list[str], folder: Path) -> float:
+    """Run a command and return the seconds of the processor that it took."""
+    words = [sys.executable, "-m", "causeway.cli.main", *command[1:]] if command[0] == "causeway" else command
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):  # 1: a check has found something
+        sys.exit(f"{' '.join(command)}: {done.stderr or done.stdout}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _svg(figure: Figure) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figure.svg"
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
+        return path.read_text()
+
+
+def draw(entry: Entry) -> float:
+    """Make the runs of an entry, write its picture, and return the seconds that the command took."""
+    with tempfile.TemporaryDirectory(prefix="causeway-gallery-") as name:
+        folder = Path(name)
+        (folder / "examples").symlink_to(ROOT / "examples")
+        command = [sys.executable if word == "python" else word for word in entry.command.split()]
+        seconds = _run(command, folder)
+        (PICTURES / f"{entry.name}.svg").write_text(entry.draw(entry, folder))
+    return seconds
+
+
+def card(entry: Entry, seconds: float) -> str:
+    """Return the Markdown of an entry."""
+    shown = "under a second" if seconds < 1 else f"{seconds:.0f} s"
+    return (
+        f"-   ![{entry.name}: {entry.line}](images/gallery/{entry.name}.svg)\n\n"
+        f"    **[{entry.name}](../{entry.file})**: {entry.line} {shown}\n\n"
+        f"    ```sh\n    {entry.command}\n    ```\n"
+    )
+
+
+def main() -> None:
+    """Draw the pictures that are asked for, and write the page."""
+    parser = argparse.ArgumentParser(description="Draw the pictures of the gallery, and write its page.")
+    parser.add_argument("names", nargs="*")
+    names = parser.parse_args().names
+    plt.rcParams |= {"svg.hashsalt": "causeway", "svg.fonttype": "none", "font.size": 9}
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    seconds: dict[str, float] = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+    page = INTRODUCTION
+    for title, entries in GALLERY.items():
+        page += f'\n## {title}\n\n<div class="grid cards" markdown>\n\n'
+        for entry in entries:
+            if not names or entry.name in names:
+                seconds[entry.name] = round(draw(entry), 1)
+                print(f"{entry.name}: {seconds[entry.name]} s", flush=True)
+                SECONDS.write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+            page += card(entry, seconds.get(entry.name, 0)) + "\n"
+        page += "</div>\n"
+    PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
