@@ -40,7 +40,10 @@ def write_report(
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
     master = master or report.reduces_on(directory)
     look = Looker(directory, studies, most_s, console)
-    page = report.write(directory, master=master, formats=formats, plots=plots, look=look)
+    page = report.write(
+        directory, master=master, formats=formats, plots=plots, look=look,
+        say=lambda line: console.print(Text(printable(line)), soft_wrap=True),
+    )  # fmt: skip
     how = f"reduced in Spark at {master}" if master else "reduced by pandas"
     console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)
     if formats:
