@@ -16,8 +16,8 @@ from causeway.errors import UserError
 def write_report(
     directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = (),
     studies: Sequence[str] = (), most_s: float = 20.0,
-) -> None:  # fmt: skip
-    """Write the report of a result folder: its studies' plots, and examples of wrong deliveries.
+) -> Path:  # fmt: skip
+    """Write the report of a result folder: its studies' plots, and examples of wrong deliveries. Return its page.
 
     Args:
         directory: The result folder.
@@ -48,3 +48,4 @@ def write_report(
     console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)
     if formats:
         console.print(Text(printable(f"for a paper: {page.parent / 'export'}")), soft_wrap=True)
+    return page

@@ -31,7 +31,7 @@ WIDEST = 0.5
 """The width of an interval, as a share of the measured value, from which on the mean is not judged."""
 FEW = "too few seeds"
 KINDS = ("exact", "inside", "near", "off", FEW, "fitted", "impossible")
-SIGNS = {"exact": "=", "inside": "✓", "near": "≈", "off": "✗", FEW: "?", "fitted": "·", "impossible": "·"}
+SIGNS = {"exact": "=", "inside": "✓", "near": "≈", "off": "✗", FEW: "?", "fitted": "·", "impossible": "-"}
 """One character for each kind, where a word has no room."""
 
 
