@@ -2,13 +2,14 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
 .PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    a short run of the studies and a report (results/demo/report/index.html)"
+	@echo "make demo    a few points of every study beside the published numbers, and a report (results/demo/report/index.html)"
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
 	@echo "make fuzz    the tests that draw examples, with new ones each time and ten times as many (make test draws the same)"
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
@@ -23,18 +24,26 @@ help:
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 setup: adapters
 
-$(VENV)/.ready: requirements.txt pyproject.toml
+# What Causeway needs to run, with the versions of requirements.txt: enough for the demo, which is to begin soon.
+$(VENV)/.runtime: requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "causeway: $(PYTHON) is not on PATH; install Python 3.11 or say make PYTHON=..." >&2; exit 1; }
 	@command -v java >/dev/null || echo "causeway: no java on PATH; reports and --spark need Java 17 (apt install openjdk-17-jre-headless)" >&2
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-ns3.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) -c requirements.txt setuptools grpcio-tools
+	$(PIP) -c requirements.txt --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.ns3: requirements-ns3.txt $(VENV)/.runtime
+	$(PIP) --no-deps -r $<
+	touch $@
+
+$(VENV)/.ready: requirements.txt $(VENV)/.runtime $(VENV)/.ns3
+	$(PIP) -r $<
 	touch $@
 
 proto: proto/causeway_pb2.py
 
-proto/causeway_pb2.py: proto/causeway.proto proto/generate.py $(VENV)/.ready
+proto/causeway_pb2.py: proto/causeway.proto proto/generate.py $(VENV)/.runtime
 	$(BIN)/python proto/generate.py
 	touch $@
 
@@ -50,7 +59,8 @@ tools:
 adapters: $(VENV)/.ready proto tools
 	@$(BIN)/causeway build
 
-ns3 omnet: $(VENV)/.ready proto tools
+ns3: $(VENV)/.ns3
+ns3 omnet: $(VENV)/.runtime proto tools
 	@$(BIN)/causeway build $@
 
 # What `pip install` takes: dist/causeway_sim-*.whl
@@ -59,8 +69,9 @@ wheel: $(VENV)/.ready proto
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
-demo: setup
-	$(BIN)/python -m causeway.cli.demo results/demo
+# The demo begins without adapters, and says `make ns3` or `make omnet` itself while the first studies run.
+demo: $(VENV)/.runtime proto
+	$(BIN)/python -m causeway.cli.demo results/demo $(MAKE) --silent
 
 test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
 	CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 $(BIN)/python -m pytest -m '' tests

@@ -40,6 +40,8 @@ class Cell(NamedTuple):
     is_number: bool
     label: str
     """The name of its column, shown where rows become blocks on a phone."""
+    value: float | None = None
+    """The number itself, by which rows are sorted."""
 
 
 class Table:
@@ -61,5 +63,5 @@ class Table:
 
 def _cell(value: Any, label: str) -> Cell:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return Cell(short(value), True, label)
+        return Cell(short(value), True, label, float(value))
     return Cell(str(value), False, label)

@@ -12,6 +12,9 @@ arithmetic expression over scalars), published, note; and, where a paper prints 
 | `to` | from one bound to another, both included | low, high |
 
 A number that no run can measure has the scalar `cannot_be_compared`; its note gives the reason.
+
+In the description of a study, rows have two more fields, which the study knows (`causeway.studies.describe`): `drawn`,
+False where all runs of the point are the same; and `remark`, "" or one of `REMARKS`.
 """
 
 from __future__ import annotations
@@ -31,6 +34,10 @@ FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("l
 """relation -> the columns that it needs, of published, low and high"""
 NOT_COMPARED = "cannot_be_compared"
 """The scalar of a number that no run measures."""
+ANOTHER_READING = "another reading"
+"""The remark on a row about a printed number that another row has, too: it is judged, and not counted."""
+REMARKS = (ANOTHER_READING, "fitted", "impossible")
+"""fitted: the number was used to choose a parameter; impossible: the paper's own model cannot give it."""
 WHY = "cannot be compared: "
 """The beginning of the note of such a number; the reason follows."""
 

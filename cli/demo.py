@@ -1,44 +1,151 @@
-"""`make demo`: a few points of every study on the engines that are here, then the report."""
+"""`make demo`: a few points of every study, beside the numbers that its paper printed, then the report.
+
+    python -m causeway.cli.demo DIR [COMMAND...]
+
+The abstract networks are run first, in this process. Meanwhile `COMMAND ENGINE` (`make ENGINE` in a checkout) compiles
+the adapter of the engine on which the mobile study will be run: INET if it is found, else ns-3.
+"""
 
 from __future__ import annotations
 
+import importlib
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from rich.console import Console
 from rich.text import Text
 
+from causeway.bridge import engines
 from causeway.cli.console import console as make_console
 from causeway.cli.console import printable
 from causeway.cli.report import write_report
 from causeway.cli.run import RunOptions, run_study
 from causeway.errors import RunError, UserError
+from causeway.network.networks import AbstractNetwork
 from causeway.studies import registry
+from causeway.studies.study import Study
+from causeway.toolchain.adapters import missing_tools
 
-REPETITIONS = 3
+REPETITIONS = 5
+"""The fewest with which a mean is judged."""
+FIRST = "ladc18"
+"""The study that is run first: its numbers are the same in every run, so that they reproduce to the digit."""
+LENGTH = "about four minutes on two cores, most of it compiling; again, less than one"
 
 
 def main() -> None:
     """Run the sweep 'demo' of every study that has one, and write the report."""
     console = make_console()
-    directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo")
+    directory, command = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo"), sys.argv[2:]
+    studies = _in_order()
+    packets = _packet_engine()
+    show_plan(studies, packets, console)
     failed = False
-    for name in registry.STUDIES:
-        study = registry.get(name)
-        if "demo" not in study.sweeps:
-            continue
-        try:
-            failed |= run_study(RunOptions(name, sweep="demo", reps=REPETITIONS, out_dir=directory), console)
-        except UserError as error:  # its engine is not installed
-            console.print(Text.assemble((f"{name} is left out: ", "yellow"), printable(error)), soft_wrap=True)
-        except RunError as error:
-            console.print(Text.assemble((f"{name} failed: ", "red"), printable(error)), soft_wrap=True)
-            failed = True
-    if shutil.which("java") is None:
-        console.print("no report: Spark needs Java 17 (apt install openjdk-17-jre-headless)")
-        sys.exit(1)
-    write_report(directory, "local[*]", console)  # small as it is: the pipeline is Spark's, and the demo shows it
+    with _compiling([*command, packets] if command else [], directory / "adapter.log") as compiler:
+        for study in studies:
+            if not _is_abstract(study):
+                _wait(compiler, packets, console)
+            failed |= _run(study, packets, directory, console)
+        _wait(compiler, packets, console)
+    failed |= show_outcome(directory, console)
     sys.exit(failed)
+
+
+def _in_order() -> list[Study]:
+    """Return the studies with a sweep 'demo': abstract networks first, of these `FIRST`."""
+    found = [study for name in registry.STUDIES if "demo" in (study := registry.get(name)).sweeps]
+    return sorted(found, key=lambda study: (not _is_abstract(study), study.name != FIRST))
+
+
+def _is_abstract(study: Study) -> bool:
+    return isinstance(study.network(study.Params(), 1), AbstractNetwork)
+
+
+def _packet_engine() -> str:
+    """Return the engine for mobile networks: that of INET if it is found, else ns-3."""
+    study, omnet = registry.get("mobile20"), engines.get("omnet")
+    network = study.network(study.Params(), 1)
+    usable = omnet.missing(network) in (None, missing_tools())  # make installs the tools
+    return "omnet" if usable and omnet.adapters(network) else "ns3"
+
+
+def show_plan(studies: Sequence[Study], packets: str, console: Console) -> None:
+    """Print what will be run, on what, and how long it takes."""
+    _say(console, f"Causeway repeats {len(studies)} papers' evaluations, a few points of each: {LENGTH}.")
+    wide = max(len(study.name) for study in studies)
+    for study in studies:
+        where = "in this process" if _is_abstract(study) else {"omnet": "on INET", "ns3": "on ns-3"}[packets]
+        runs = len(study.sweeps["demo"]) * REPETITIONS
+        _say(console, f"  {study.name:<{wide}}  {study.title} ({runs} runs {where})")
+    _say(console, "")
+
+
+@contextmanager
+def _compiling(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes] | None]:
+    """Run a command in the background, with its output in a file; end it if it is still running."""
+    if not command:
+        yield None
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output, subprocess.Popen(
+        ["nice", "-n", "5", *command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+    ) as running:  # fmt: skip
+        try:
+            yield running
+        finally:
+            if running.poll() is None:
+                running.terminate()
+
+
+def _wait(compiler: subprocess.Popen[bytes] | None, packets: str, console: Console) -> None:
+    """Wait for the adapter. If it does not compile, the run that needs it reports the reason."""
+    if compiler is None or compiler.poll() is not None:
+        return
+    text = f"waiting for the adapter of {packets}, which is being compiled"
+    if console.is_terminal:
+        with console.status(text):
+            compiler.wait()
+    else:
+        _say(console, text)
+        compiler.wait()
+    importlib.invalidate_caches()  # make may have installed ns-3
+
+
+def _run(study: Study, packets: str, directory: Path, console: Console) -> bool:
+    """Run the points of one study; return whether a run failed."""
+    engine = "inline" if _is_abstract(study) else packets
+    try:
+        return run_study(RunOptions(study.name, engine, sweep="demo", reps=REPETITIONS, out_dir=directory), console)
+    except UserError as error:  # its engine is not installed
+        console.print(Text.assemble((f"{study.name} is left out: ", "yellow"), printable(error)), soft_wrap=True)
+    except RunError as error:
+        console.print(Text.assemble((f"{study.name} failed: ", "red"), printable(error)), soft_wrap=True)
+        return True
+    return False
+
+
+def show_outcome(directory: Path, console: Console) -> bool:
+    """Write the report, and print what was reproduced and where to look; return whether there is nothing to report."""
+    _say(console, "\nWhat was reproduced, of the published numbers at these points:")
+    master = "local[*]" if shutil.which("java") else None  # small as it is: the pipeline is Spark's, as for campaigns
+    try:
+        page = write_report(directory, master, console).resolve()
+    except UserError as error:
+        _say(console, f"no report: {error}")
+        return True
+    _say(console, f"\nLook at it:    {page.as_uri()}")
+    for moving in sorted(page.parent.glob("moving-*.html"))[:1]:
+        _say(console, f"Moving hosts:  {moving.as_uri()}")
+    _say(console, "Go on:         .venv/bin/causeway (five commands to try), docs/tutorial/1-echo.md")
+    return False
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(printable(text), soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from causeway.errors import UserError
 def write_report(
     directory: Path, master: str | None, console: Console, own_kinds: Sequence[Path] = (), formats: Sequence[str] = (),
     studies: Sequence[str] = (), most_s: float = 20.0,
-) -> None:  # fmt: skip
-    """Write the report of a result folder: its studies' plots, and examples of wrong deliveries.
+) -> Path:  # fmt: skip
+    """Write the report of a result folder: its studies' plots, and examples of wrong deliveries. Return its page.
 
     Args:
         directory: The result folder.
@@ -40,8 +40,12 @@ def write_report(
         raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
     master = master or report.reduces_on(directory)
     look = ViolationDrawer(directory, studies, most_s, console)
-    page = report.write(directory, master=master, formats=formats, plots=plots, look=look)
+    page = report.write(
+        directory, master=master, formats=formats, plots=plots, look=look,
+        say=lambda line: console.print(Text(printable(line)), soft_wrap=True),
+    )  # fmt: skip
     how = f"reduced in Spark at {master}" if master else "reduced by pandas"
     console.print(Text(printable(f"report: {page} ({how})")), soft_wrap=True)
     if formats:
         console.print(Text(printable(f"for a paper: {page.parent / 'export'}")), soft_wrap=True)
+    return page

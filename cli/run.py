@@ -26,7 +26,7 @@ from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node_log import logging_nodes
 from causeway.studies import campaign, registry
 from causeway.studies.contained import contained as contained
-from causeway.studies.describe import describe_in
+from causeway.studies.describe import describe, describe_in
 from causeway.studies.execution import execute, read_back
 from causeway.studies.external_project import plan_external
 from causeway.studies.parameters import parse_settings
@@ -166,7 +166,8 @@ def _run_study(options: RunOptions, console: Console) -> bool:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
     elif found:
         title = f"{study.name}: {study.title} ({found[0]['engine_version']}, code {found[0]['code']})"
-        outcome.show(console, title, study.headlines, jobs, found, options.all_scalars)
+        numbers = describe(study).published
+        outcome.show(console, title, study.headlines, jobs, found, options.all_scalars, numbers)
         console.print(
             f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them",
             highlight=False, markup=False, soft_wrap=True,

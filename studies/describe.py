@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from causeway.analysis import published, study_description
 from causeway.analysis.kinds import kind_of
@@ -22,7 +24,7 @@ def _describe(study: type[Study]) -> Description:
         kind_of(plot.kind).check(plot)
     path = study.published_file()
     rows = published.read(path) if path is not None else []
-    own = tuple(row for row in rows if row["study"] == study.name)
+    own = tuple(_remarked(study, row) for row in rows if row["study"] == study.name)
     return Description(
         study.name,
         study.title,
@@ -33,6 +35,17 @@ def _describe(study: type[Study]) -> Description:
         study.scene,
         tuple(study.expected),
     )
+
+
+def _remarked(study: type[Study], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to a published number what the study's tables know of it, so that a report judges it by their rule."""
+    from causeway.studies.scores import remark
+    from causeway.studies.tables import tables_of
+
+    module = tables_of(study)
+    if module is None or not hasattr(module, "READINGS"):
+        return dict(row)
+    return {**row, "drawn": module.is_drawn(row["parameters"]), "remark": remark(module, row, row["parameters"])}
 
 
 @cache

@@ -28,19 +28,17 @@ from typing import Any
 from causeway.analysis import published
 from causeway.analysis.reduce import arithmetic
 from causeway.analysis.reduce.comparison import nearest_published
-from causeway.analysis.report.verdict import SEEDS, bounds_verdict, explained, verdict
+from causeway.analysis.report import verdict
+from causeway.analysis.report.verdict import explained
 from causeway.studies import registry, tables
 from causeway.studies.tables import Measured, lines, short, with_interval
 
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
-KINDS = ("exact", "inside", "near", "off", "too few seeds", "fitted", "impossible", "missing")
-"""The classes of the overview. `inside`: the published number is in our interval, or our mean in the published bounds;
-`near`: within 10 %; `fitted`: a parameter of this reading was chosen by this number, so that agreement means nothing;
-`missing`: not run, or not a quantity that a run measures."""
+KINDS = (*verdict.KINDS, "missing")
+"""The classes of the overview: those of the report (`causeway.analysis.report.verdict`), and `missing`: not run, or
+nothing that a run measures."""
 ALL = "all"
 """The name in the markers of tables of all papers."""
-RUNS_OF_CERTAINTY = SEEDS
-"""The number of equal runs that one run counts for at a point without random numbers."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +81,15 @@ def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
     return [row for row in published.read(path) if row["study"] == measured.study.name and module.is_number(row)]
 
 
+def remark(module: ModuleType, row: Mapping[str, Any], point: Mapping[str, Any]) -> str:
+    """Return why a number under the reading of this point is not judged, or not counted; "" if it is."""
+    if (row["where"], row["quantity"], row["condition"]) in module.IMPOSSIBLE:
+        return "impossible"
+    if not module.is_number(row):
+        return published.ANOTHER_READING
+    return "fitted" if module.is_fitted(row, point) else ""
+
+
 def score(measured: Measured, module: ModuleType, row: Mapping[str, Any], reading: Reading) -> Score:
     """Judge the runs of one reading against a published number."""
     if (row["where"], row["quantity"], row["condition"]) in module.IMPOSSIBLE:
@@ -95,9 +102,9 @@ def score(measured: Measured, module: ModuleType, row: Mapping[str, Any], readin
         return values
     if not values:
         return Score("missing", "not run" if row["scalar"] != published.NOT_COMPARED else "not measured", math.nan)
-    count = len(values) if module.is_drawn(point) else max(len(values), RUNS_OF_CERTAINTY)
-    found = judge(row, values, count)
-    return Score("fitted", f"{found.text} (fitted to it)", found.factor) if module.is_fitted(row, point) else found
+    found = judge({**row, "drawn": module.is_drawn(point)}, values)
+    fitted = remark(module, row, point) == "fitted"
+    return Score("fitted", f"{found.text} (fitted to it)", found.factor) if fitted else found
 
 
 def values_of(measured: Measured, module: ModuleType, row: Mapping[str, Any], engine: str) -> list[float] | Score:
@@ -111,28 +118,21 @@ def values_of(measured: Measured, module: ModuleType, row: Mapping[str, Any], en
     return measured.at(engine=engine, **row["parameters"]).values(formula)
 
 
-def judge(row: Mapping[str, Any], values: Sequence[float], count: int) -> Score:
-    """Judge values against a published number or bounds; `count` is the number of runs that they count for."""
-    _, mean, sd, low, high = arithmetic.interval(list(values))
-    if len(values) == 1 and count > 1:
-        sd, low, high = 0.0, mean, mean
-    exact = row["relation"] in ("=", "about") and sd == 0 and count >= SEEDS and same_digits(mean, row["published"])
-    if exact:
-        return Score("exact", short(mean) + " =", 1.0)
+def judge(row: Mapping[str, Any], values: Sequence[float]) -> Score:
+    """Judge the values of some runs against a published number or bounds."""
+    _, mean, _, low, high = arithmetic.interval(list(values))
     half = with_interval(values)
     shown = short(mean) if half.startswith("too few") else half
-    return judge_mean(row, shown, mean, (low, high), count)
+    return judge_mean(row, shown, mean, (low, high), len(values))
 
 
 def judge_mean(row: Mapping[str, Any], shown: str, mean: float, interval: tuple[float, float], count: int) -> Score:
-    """Judge a mean of `count` runs with its interval, both as shown, against a published number or bounds."""
-    printed, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
-    nearest = nearest_published(mean, printed, least, most)
-    if row["relation"] in ("=", "about"):
-        found = verdict(printed, mean, *interval, count)
-    else:
-        found = bounds_verdict(least, most, row["relation"] != "to", mean, *interval, count)
-    kind = {"good": "inside", "near": "near", "off": "off", "few": "too few seeds"}[found.kind]
+    """Judge a mean of so many runs with its interval, both as shown, against a published number or bounds."""
+    said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
+    kind = verdict.judge({**row, "published": said, "low": least, "high": most}, mean, *interval, count).kind
+    if kind == "exact":
+        return Score(kind, short(mean) + " =", 1.0)
+    nearest = nearest_published(mean, said, least, most)
     factor = mean / nearest if nearest else (1.0 if mean == nearest else math.inf)
     return Score(kind, f"{shown}, {_word(kind, factor, count)}", factor)
 
@@ -143,13 +143,6 @@ def _word(kind: str, factor: float, count: int) -> str:
     if kind == "inside":
         return "inside"
     return f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
-
-
-def same_digits(measured: float, printed: float) -> bool:
-    """Return whether two numbers are equal in the digits that the paper prints."""
-    text = f"{printed:.12g}"
-    decimals = len(text.partition(".")[2]) if "e" not in text else 12
-    return round(measured, decimals) == round(printed, decimals)
 
 
 # ---- tables of a page -----------------------------------------------------------------------------------------------
@@ -189,11 +182,8 @@ def _classes(found: Sequence[Score]) -> str:
 
 
 def worst(found: Iterable[Score]) -> str:
-    """Return the factor that is furthest from 1, above or below it; "" if no number is off."""
-    factors = [one.factor for one in found if one.kind == "off" and math.isfinite(one.factor)]
-    if not factors:
-        return ""
-    return f"×{max(factors, key=lambda f: abs(math.log(f)) if f > 0 else math.inf):.3g}"
+    """Return the factor that is furthest from 1, on either side; "" if none is off."""
+    return verdict.worst([one.factor for one in found if one.kind == "off"])
 
 
 def tried(module: ModuleType) -> Callable[[Measured], list[str]]:

@@ -18,6 +18,7 @@ import io
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -205,12 +206,19 @@ def read(study: Study, text: str) -> tuple[Row, ...]:
 
 
 def module_of(study: Study) -> ModuleType:
-    """Return the module `tables` beside the study."""
-    package = type(study).__module__.rpartition(".")[0]
-    name = f"{package}.tables"
-    if not package or importlib.util.find_spec(name) is None:
+    """Return the module `tables` beside the study; raise UserError if there is none."""
+    found = tables_of(type(study))
+    if found is None:
         raise UserError(f"study {study.name} has no module 'tables' beside it, which defines the tables of its page")
-    return importlib.import_module(name)
+    return found
+
+
+def tables_of(study: type[Study]) -> ModuleType | None:
+    """Return the module `tables` beside the study, or None."""
+    package = study.__module__.rpartition(".")[0]
+    if not package or package not in sys.modules or importlib.util.find_spec(f"{package}.tables") is None:
+        return None
+    return importlib.import_module(f"{package}.tables")
 
 
 def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Row, ...]) -> tuple[str, list[str]]:

@@ -32,8 +32,10 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
         ax.set_xscale("linear")
     if 1 < len(there) <= MOST_TICKS:
         _tick_at(ax, there)
-    elif len(there) == 1 and ax.get_xscale() == "log":  # matplotlib leaves no margin for some values, e.g. 16
-        ax.set_xlim(there[0] / 2, there[0] * 2)
+    elif len(there) == 1:  # matplotlib leaves no margin for some values, e.g. 16, or ticks beside it where nothing is
+        half = abs(there[0]) / 2 or 1.0
+        limits = (there[0] / 2, there[0] * 2) if ax.get_xscale() == "log" else (there[0] - half, there[0] + half)
+        ax.set_xlim(*limits)
         ax.set_xticks(there, [short(there[0])])
         ax.set_xticks([], minor=True)
     return lambda xs: xs.to_numpy(float)

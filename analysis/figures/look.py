@@ -70,6 +70,13 @@ class Look:
         for artist in drawn.get_children():
             artist.set_transform(moved)
 
+    def dot(self, engine: str) -> Any:
+        """Return the key of an engine whose points are not joined."""
+        from matplotlib.lines import Line2D
+
+        inside = HOLLOW.light if self.engines.index(engine) % 2 else INK.light
+        return Line2D([], [], ls="", marker="o", color=INK.light, mfc=inside)
+
     def legend(self, data: Data, key: Callable[[str], Any] | None = None) -> None:
         """Add colours, dashes and diamonds to the legend. `key` makes the handle of an engine, by default a line."""
         from matplotlib.lines import Line2D

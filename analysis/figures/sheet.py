@@ -85,7 +85,7 @@ class Sheet:
             raise UserError(f"kind '{plot.kind}' returns a frame without the column {lacks[0]} ({', '.join(NUMBERS)})")
         numbers = numbers[list(NUMBERS)].reset_index(drop=True)
         if len(numbers):
-            _finish(axes, numbers)
+            _finish(axes, numbers, _may_be_negative(kind, data, numbers))
             self._add_legend(axes, data.keys)
             self._lay_out()
         return numbers
@@ -160,11 +160,21 @@ def _as_numbers(data: Data) -> pd.DataFrame:
     return values.assign(low=NAN, high=NAN, runs=1)
 
 
-def _finish(axes: Axes, numbers: pd.DataFrame) -> None:
-    """Write ticks as short numbers, and let an axis begin at 0 where that is near."""
+def _may_be_negative(kind: kinds.Kind, data: Data, numbers: pd.DataFrame) -> bool:
+    """Return whether a quantity may be below 0: a difference, or one that is in a run or on paper.
+
+    An interval may reach below 0 where the quantity cannot, as that of a few counts.
+    """
+    runs = data.values()["value"] if kind.formulas(data.plot) else numbers["mean"]
+    return kind.signed or bool((runs < 0).any() or (numbers["mean"] < 0).any())
+
+
+def _finish(axes: Axes, numbers: pd.DataFrame, signed: bool) -> None:
+    """Write ticks as short numbers, and let an axis begin at 0 where that is near, or where nothing can be below."""
     from matplotlib.ticker import FuncFormatter, NullFormatter, ScalarFormatter
 
     means, lows = numbers["mean"], numbers[["mean", "low"]].min().min()
+    lows = lows if signed else max(lows, 0.0)
     if axes.get_yscale() == "log" and (means <= 0).any():
         axes.set_yscale("linear")
     if axes.get_yscale() == "linear" and axes.get_autoscaley_on():
@@ -173,12 +183,22 @@ def _finish(axes: Axes, numbers: pd.DataFrame) -> None:
             axes.set_ylim(0, 1)
         elif 0 <= lows < highest / 2:
             axes.set_ylim(bottom=0)
+    _begin_at_zero(axes, numbers)
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
             axis.set_minor_formatter(NullFormatter())
             _add_ticks_within_decades(axis)
         if isinstance(axis.get_major_formatter(), ScalarFormatter) or axis.get_scale() == "log":
             axis.set_major_formatter(FuncFormatter(lambda value, _: short(value).removeprefix("1×")))
+
+
+def _begin_at_zero(axes: Axes, numbers: pd.DataFrame) -> None:
+    """Let no x axis go below 0 for the sake of its margin, unless its ticks are names or the values of a sweep."""
+    from matplotlib.ticker import FixedLocator
+
+    free = axes.get_xscale() == "linear" and not isinstance(axes.xaxis.get_major_locator(), FixedLocator)
+    if free and axes.get_xlim()[0] < 0 <= pd.to_numeric(numbers["x"], errors="coerce").min():
+        axes.set_xlim(left=0)
 
 
 def _add_ticks_within_decades(axis: Any) -> None:

@@ -36,7 +36,8 @@ def cdf(ax: Axes, data: Data, of: str = "runs") -> pd.DataFrame:
         return curves
     look = Look(curves)
     for series, engine, points in groups(curves):
-        pen = {"color": look.colour(series), "ls": look.dash(engine), "gid": f"{series} {engine}"}
+        marker = "o" if len(points) == 1 else ""
+        pen = {"color": look.colour(series), "ls": look.dash(engine), "marker": marker, "gid": f"{series} {engine}"}
         ax.plot(points["x"].astype(float), points["mean"], drawstyle="steps-post", **pen)
     ax.set_xlabel(data.plot.x_label or without_quotes(data.plot.y))
     ax.set_ylabel(data.plot.y_label or f"share of {of}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 
-@plot_kind
+@plot_kind(signed=True)
 def change(ax: Axes, data: Data, against: str = "") -> pd.DataFrame:
     """Draw the mean difference of y between each series and the series `against`, in pairs of runs of one seed."""
     changes = data.changes(against)

@@ -34,6 +34,8 @@ class Kind:
     """Draws the numbers of a `Data` (figures/data.py) on an Axes; may return the numbers that it drew."""
     recorded: bool = False
     """True if `y` names a series that runs record, False for a scalar or an expression over scalars."""
+    signed: bool = False
+    """True if it draws differences, which may be negative where y is not."""
     options: dict[str, Any] = field(default_factory=dict)
     """Its keyword arguments with their defaults: the fields of `Plot.more`."""
 
@@ -59,28 +61,31 @@ class Kind:
 @overload
 def plot_kind(function: F) -> F: ...
 @overload
-def plot_kind(*, name: str = "", recorded: bool = False) -> Callable[[F], F]: ...
-def plot_kind(function: F | None = None, *, name: str = "", recorded: bool = False) -> F | Callable[[F], F]:
+def plot_kind(*, name: str = "", recorded: bool = False, signed: bool = False) -> Callable[[F], F]: ...
+def plot_kind(
+    function: F | None = None, *, name: str = "", recorded: bool = False, signed: bool = False
+) -> F | Callable[[F], F]:
     """Register a function as a kind of plot, under its own name or `name`.
 
     The function takes a matplotlib Axes and a `Data`; its keyword arguments are the fields of `Plot.more`. Artists with
     a label appear in the legend. It may return a DataFrame of the numbers that it drew (series, engine, x, mean, low,
-    high, runs) for the table of numbers. With `recorded`, y names a series that runs record.
+    high, runs) for the table of numbers. With `recorded`, y names a series that runs record; with `signed`, the
+    numbers are differences.
     """
 
     def register(one: F) -> F:
-        _register(one, name or one.__name__, recorded)
+        _register(one, name or one.__name__, recorded, signed)
         return one
 
     return register if function is None else register(function)
 
 
-def _register(function: Draw, name: str, recorded: bool) -> None:
+def _register(function: Draw, name: str, recorded: bool, signed: bool) -> None:
     parameters = list(inspect.signature(function).parameters.values())[2:]
     there = KINDS.get(name)
     if there is not None and _place(there.draw) != _place(function):
         raise UserError(f"two kinds of plots are called '{name}': of {_place(there.draw)} and {_place(function)}")
-    KINDS[name] = Kind(name, function, recorded, {one.name: one.default for one in parameters})
+    KINDS[name] = Kind(name, function, recorded, signed, {one.name: one.default for one in parameters})
 
 
 def _place(function: Draw) -> str:

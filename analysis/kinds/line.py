@@ -40,7 +40,8 @@ def draw_lines(ax: Axes, data: Data, measured: pd.DataFrame, published: pd.DataF
         look.move_beside(ax, drawn, engine)
         data.say(drawn[0], says(rows), f"{series} {engine}")
     look.mark_published(ax, data, lambda rows: place(rows["x"]))
-    look.legend(data)
+    joined = measured.groupby(["series", "engine"]).size().max() > 1
+    look.legend(data, None if joined else look.dot)
 
 
 def whiskers(rows: pd.DataFrame) -> np.ndarray:

@@ -26,7 +26,8 @@ def over_time(ax: Axes, data: Data, bins: int = 60) -> pd.DataFrame:
         times, colour = rows["x"].to_numpy(float), look.colour(series)
         if rows["low"].notna().sum() > 1:
             ax.fill_between(times, rows["low"], rows["high"], color=colour, alpha=0.16, lw=0, gid=f"{series} band")
-        ax.plot(times, rows["mean"], color=colour, ls=look.dash(engine), gid=f"{series} {engine}")
+        ax.plot(times, rows["mean"], color=colour, ls=look.dash(engine), marker="o" if len(rows) == 1 else "",
+                gid=f"{series} {engine}")  # fmt: skip
     ax.margins(x=0.01)
     look.legend(data)
     return curves

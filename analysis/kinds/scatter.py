@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from causeway.analysis.figures import axis
 from causeway.analysis.figures.data import NAN, numbers
 from causeway.analysis.figures.look import Look, groups, says
-from causeway.analysis.figures.style import HOLLOW, INK
 from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.reduce.expression import without_quotes
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 @plot_kind
 def scatter(ax: Axes, data: Data, over: str = "") -> pd.DataFrame:
     """Draw a dot for each run. `over` is a scalar or expression for x; without it, x is a parameter."""
-    from matplotlib.lines import Line2D
-
     values = data.values()
     if over:
         values = values.assign(x=data.values(over)["value"]).dropna(subset=["x"])
@@ -44,10 +41,5 @@ def scatter(ax: Axes, data: Data, over: str = "") -> pd.DataFrame:
         data.say(drawn, says(rows), f"{series} {engine}")
     if not over:
         look.mark_published(ax, data, lambda rows: place(rows["x"]))
-
-    def key(engine: str) -> Any:
-        inside = HOLLOW.light if look.engines.index(engine) % 2 else INK.light
-        return Line2D([], [], ls="", marker="o", color=INK.light, mfc=inside)
-
-    look.legend(data, key)
+    look.legend(data, look.dot)
     return pd.concat([dots, published])

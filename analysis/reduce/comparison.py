@@ -11,16 +11,18 @@ from causeway.analysis.reduce import arithmetic, expression
 
 COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
-    "ratio", "relation", "low", "high",
+    "ratio", "relation", "low", "high", "study", "drawn", "remark",
 )  # fmt: skip
-"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` are if it prints a
-number. `ratio` is the measured value over the published number or the nearest bound; within the bounds it is 1."""
+"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` if it prints a
+number; `ratio` is that to the number or, outside the bounds, to the nearest bound (inside: 1); `drawn` and `remark` are
+those of `published`."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return published numbers (see `published.read`) as a frame, with NaN for missing numbers."""
-    frame = pd.DataFrame([[row[name] for name in _GIVEN] for row in rows], columns=list(_GIVEN), dtype=object)
+    given = [[*(row[name] for name in _GIVEN), row.get("drawn", True), row.get("remark", "")] for row in rows]
+    frame = pd.DataFrame(given, columns=[*_GIVEN, "drawn", "remark"], dtype=object)
     return frame.astype(dict.fromkeys(("published", "low", "high"), float))
 
 
@@ -84,8 +86,8 @@ def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
             if count:
                 nearest = nearest_published(mean, number["published"], number["low"], number["high"])
                 ratio = 1.0 if mean == nearest else mean / nearest if nearest else math.nan
-                printed = [number[name] for name in COLUMNS[:5]]
-                rows.append((*printed, mean, low, high, count, engine, ratio, *bounds))
+                printed, about = ([number[name] for name in names] for names in (COLUMNS[:5], COLUMNS[-3:]))
+                rows.append((*printed, mean, low, high, count, engine, ratio, *bounds, *about))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

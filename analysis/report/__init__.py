@@ -1,13 +1,14 @@
 """The report of a result folder: one page that needs no network, and CSV files beside it. Start here: `write`.
 
 The result folder contains descriptions of its studies (`causeway.analysis.study_description`) with their plots, so a
-report needs no study. `result` reads, compares and draws the folder, `sections` lists the sections of the page with
-their contents (of `page` and `wrong`), and the templates (analysis/templates/report) contain their HTML.
+report needs no study. `result` reads, compares and draws the folder, `verdict` judges a number and `tally` counts the
+verdicts, `sections` lists the sections of the page with their contents (of `page` and `wrong`), and the templates
+(analysis/templates/report) contain their HTML.
 """
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from causeway.analysis import pages, store
 from causeway.analysis.files import refuse_links
 from causeway.analysis.plots import Plot
 from causeway.analysis.remote import place
-from causeway.analysis.report import csv_files
+from causeway.analysis.report import csv_files, tally
 from causeway.analysis.report.result import Look, read
 from causeway.analysis.report.sections import SECTIONS
 
@@ -33,6 +34,7 @@ def write(
     formats: Sequence[str] = (),
     plots: Sequence[Plot] = (),
     look: Look | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Path:
     """Write the report of a result folder; return the path of the page.
 
@@ -44,13 +46,16 @@ def write(
         formats: svg, pdf, pgf, tex: write figures and tables into files of their own, too, in `out_dir/export`.
         plots: Plots besides those of the folder's studies.
         look: Draws examples of wrong runs.
+        say: Is called with a line for each study and engine: how many published numbers were reproduced.
     """
     folder = place(result_dir)
     out = place(out_dir) if out_dir else folder / "report"
     refuse_links(out.parent, out.name, f"{out.name}/export")
     result = read(folder, out, master or reduces_on(folder), formats, plots, look)
     csv_files.write(result)
-    sections = [section for make in SECTIONS if (section := make(result)) is not None]
+    for line in tally.lines(result.tallies):
+        say(line)
+    sections = [section for make in SECTIONS for section in make(result)]
     title = f"Results: {', '.join(sorted(set(result.runs['study'])))}"
     pages.write(out / "index.html", "report/index.html", title=title, sections=sections)
     return out / "index.html"

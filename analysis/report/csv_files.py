@@ -21,7 +21,7 @@ COLUMNS = (
 
 def write(result: Result) -> None:
     """Write the three files into the folder of the report."""
-    _write_csv(result.out / "comparison.csv", result.compared)
+    _write_csv(result.out / "comparison.csv", result.compared[[*comparison.COLUMNS, "verdict"]])
     _write_csv(result.out / "scalars.csv", _with_parameters(result.means, result.known))
     _write_csv(result.out / "figures.csv", _rows(result.drawn))
 

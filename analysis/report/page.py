@@ -9,15 +9,12 @@ from typing import Any
 import pandas as pd
 
 from causeway.analysis.figures.data import NUMBERS
+from causeway.analysis.figures.look import PUBLISHED
 from causeway.analysis.pages import Table
 from causeway.analysis.plots import Plot
 from causeway.analysis.published import NOT_COMPARED
-from causeway.analysis.report.verdict import Verdict, bounds_verdict, explained, verdict
+from causeway.analysis.report.verdict import explained
 
-_WORDS = {
-    "good": "inside the interval or the bounds, or equal", "near": "within 10 %", "off": "further away",
-    "few": "of too few seeds",
-}  # fmt: skip
 NOT_RUN = "not run here"
 
 
@@ -40,12 +37,18 @@ class DrawnFigure:
     numbers: pd.DataFrame
     x_label: str
     y_label: str
+    pooled: str = ""
+    """The parameters in which runs behind one of its marks differ."""
 
     @property
-    def source(self) -> str:
-        """Its place in the paper, and its fixed parameters."""
-        fixed = ", ".join(f"{name} = {value}" for name, value in self.plot.where.items())
-        return " · ".join(filter(None, [self.plot.paper, fixed]))
+    def fixed(self) -> str:
+        """The parameter values that its runs have in common."""
+        return ", ".join(f"{name} = {value}" for name, value in self.plot.where.items())
+
+    @property
+    def has_published(self) -> bool:
+        """True if published numbers are drawn in it."""
+        return bool((self.numbers["engine"] == PUBLISHED).any())
 
     @property
     def table(self) -> Table:
@@ -115,36 +118,20 @@ def _as_number(text: str) -> tuple[Any, ...]:
 # --- published against measured ---
 
 
-def verdicts(comparison: pd.DataFrame, published: pd.DataFrame, studies: set[str]) -> list[dict[str, Any]]:
-    """Return for each paper a tally per engine, and every published number with what each engine measured."""
-    papers = []
-    for paper, rows in comparison.groupby("paper"):
-        judged = rows.copy()
-        judged["verdict"] = pd.Series(list(map(_judge, rows.to_dict("records"))), index=rows.index, dtype=object)
-        there = published[(published["paper"] == paper) & published["study"].isin(studies)]
-        total = int((there["scalar"] != NOT_COMPARED).sum())
-        table, measured = _measured(judged)
-        papers.append({
-            "name": str(paper), "total": total, "tallies": _tallies(judged, total), "table": table,
-            "rows": list(zip(table.rows, measured, strict=True)), "without": _without(there, rows),
-        })  # fmt: skip
-    return papers
+@dataclass(frozen=True)
+class Published:
+    """The published numbers of a study: a table with what each engine measured, and those without a measured one."""
+
+    table: Table
+    rows: list[tuple[Sequence[Any], list[tuple[str, Mapping[Any, Any] | None]]]]
+    """For each row of the table its cells, and what each engine measured."""
+    without: Table
 
 
-def _judge(row: Mapping[Any, Any]) -> Verdict:
-    measured = row["measured"], row["ci95_low"], row["ci95_high"], row["runs"]
-    if row["relation"] in ("=", "about"):
-        return verdict(row["published"], *measured)
-    return bounds_verdict(row["low"], row["high"], row["relation"] != "to", *measured)
-
-
-def _tallies(judged: pd.DataFrame, total: int) -> list[dict[str, Any]]:
-    found = []
-    for engine, rows in judged.groupby("engine"):
-        kinds = [one.kind for one in rows["verdict"]]
-        counts = [(kind, kinds.count(kind), words) for kind, words in _WORDS.items() if kind in kinds]
-        found.append({"engine": str(engine), "counts": counts, "missing": total - len(rows)})
-    return found
+def published_of(compared: pd.DataFrame, published: pd.DataFrame) -> Published:
+    """Return the numbers that a paper prints for a study, beside the measured ones."""
+    table, measured = _measured(compared)
+    return Published(table, list(zip(table.rows, measured, strict=True)), _without(published, compared))
 
 
 def _measured(judged: pd.DataFrame) -> tuple[Table, list[list[tuple[str, Mapping[Any, Any] | None]]]]:

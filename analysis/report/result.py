@@ -16,11 +16,13 @@ from causeway.analysis.export.write import Export
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.plots import Plot
+from causeway.analysis.pooled import pooled
 from causeway.analysis.reduce import comparison, expression, scalars
 from causeway.analysis.reduce.means import mean_ci
 from causeway.analysis.reduce.spread import Frame, in_memory, join, stack
 from causeway.analysis.report import wrong
 from causeway.analysis.report.page import DrawnFigure
+from causeway.analysis.report.tally import Tally, judged, tallies
 from causeway.analysis.spark import read_spark
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ class Result:
     parameters: pd.DataFrame
     known: comparison.Runs
     compared: pd.DataFrame
-    """The published numbers beside the measured ones."""
+    """The published numbers beside the measured ones, judged."""
+    tallies: Sequence[Tally]
     figures: Sequence[Data]
     drawn: Sequence[DrawnFigure]
     """The figures that have numbers."""
@@ -78,7 +81,7 @@ def read(
     parameters = store.read_pandas(folder, "parameters")
     wanted = {name for formula in (*published["scalar"], *_formulas(plots)) for name in expression.names(formula)}
     known = comparison.Runs(runs, parameters, source.run_values(wanted | set(wrong.SCALARS)))
-    compared = comparison.compare(published, known)
+    compared = judged(comparison.compare(published, known))
     recorded, bins = cache(source.recorded), cache(source.bins)
     figures = [Data(plot, known, published, recorded, bins) for plot in plots]
     out.mkdir(parents=True, exist_ok=True)
@@ -87,7 +90,8 @@ def read(
     examples, notes = look(groups) if look is not None and groups else ((), ())
     wrong.write_pages(examples, out)
     return Result(
-        folder, out, described, requested, published, runs, parameters, known, compared, figures, drawn,
+        folder, out, described, requested, published, runs, parameters, known, compared,
+        tallies(compared, published), figures, drawn,
         source.scalar_means(runs), groups, examples, notes, animation.write_all(folder, described, out),
     )  # fmt: skip
 
@@ -104,7 +108,7 @@ def _draw(figures: Sequence[Data], compared: pd.DataFrame, out: Path, formats: S
             numbers = sheet.draw(data)
             if len(numbers):
                 labels = sheet.axes.get_xlabel(), sheet.axes.get_ylabel()
-                drawn.append(DrawnFigure(data.plot, sheet.svg(), numbers, *labels))
+                drawn.append(DrawnFigure(data.plot, sheet.svg(), numbers, *labels, ", ".join(pooled(data))))
                 export.figure(sheet)
     export.finish(compared)
     return drawn

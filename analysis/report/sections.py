@@ -1,107 +1,202 @@
 """The sections of a report, in their order: `SECTIONS`.
 
-Each is a function of a `Result` that returns its section, or None if there is nothing to show in it. A new section is a
-function here, its place in the list, and its template in analysis/templates/report.
+Each entry is a function of a `Result` that yields its sections; it yields none if there is nothing to show. A new
+section is a function here, its place in the list, and its template in analysis/templates/report.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from causeway.analysis import pages, schema, store, versions
 from causeway.analysis.figures.data import Data
-from causeway.analysis.pooled import pooled
+from causeway.analysis.plots import Plot
 from causeway.analysis.remote import is_remote
 from causeway.analysis.report import page, wrong
-from causeway.analysis.report.page import Section
+from causeway.analysis.report.page import DrawnFigure, Section
 from causeway.analysis.report.result import Result
+from causeway.analysis.report.tally import Tally
 
 _SHOWN_SCALARS = 400
 
 
-def of_several_codes(result: Result) -> Section | None:
-    """Return the runs of one study that were made by several versions of the code."""
-    lines = list(versions.mixed_versions(result.folder))
-    return Section("codes", "Runs of several codes", "codes.html", lines) if lines else None
+def summary(result: Result) -> Iterator[Section]:
+    """Yield a line for each study and engine: how many published numbers were reproduced."""
+    lines = [
+        (study, _anchor(study), _runs_of(result, study), _tallies(result, study)) for study in _with_section(result)
+    ]
+    if lines:
+        yield Section("summary", "", "summary.html", lines)
 
 
-def unexpected(result: Result) -> Section | None:
-    """Return the wrong runs that the study does not expect."""
-    groups = [one for one in result.wrong_runs if not one.why]
-    content = wrong.section(groups, result.known, result.examples, result.notes)
-    return Section("wrong", "Wrong, and nobody expected it", "wrong.html", content) if groups else None
+def _anchor(study: str) -> str:
+    return "study-" + "".join(c if c.isalnum() else "-" for c in study)
 
 
-def animations(result: Result) -> Section | None:
-    """Return the links to the animations."""
+def _runs_of(result: Result, study: str) -> str:
+    """Return how many runs of how many points there are, on which engines."""
+    runs = result.runs[result.runs["study"] == study]
+    points, engines = runs["point"].nunique(), ", ".join(sorted(runs["engine"].unique()))
+    return f"{len(runs)} run{'s' * (len(runs) != 1)} of {points} point{'s' * (points != 1)} on {engines}"
+
+
+def _tallies(result: Result, study: str) -> list[Tally]:
+    return [one for one in result.tallies if one.study == study]
+
+
+def of_several_codes(result: Result) -> Iterator[Section]:
+    """Yield the runs of one study that were made by several versions of the code."""
+    if lines := list(versions.mixed_versions(result.folder)):
+        yield Section("codes", "Runs of several codes", "codes.html", lines)
+
+
+def unexpected(result: Result) -> Iterator[Section]:
+    """Yield the wrong runs that the study does not expect."""
+    if groups := [one for one in result.wrong_runs if not one.why]:
+        content = wrong.section(groups, result.known, result.examples, result.notes)
+        yield Section("wrong", "Wrong, and nobody expected it", "wrong.html", content)
+
+
+def animations(result: Result) -> Iterator[Section]:
+    """Yield the links to the animations."""
     moving_pages, refused = result.animations
-    content = {"pages": moving_pages, "refused": refused}
-    return Section("moving", "Animations", "moving.html", content) if moving_pages or refused else None
+    if moving_pages or refused:
+        yield Section("moving", "Animations", "moving.html", {"pages": moving_pages, "refused": refused})
 
 
-def published(result: Result) -> Section | None:
-    """Return the published numbers beside the measured ones."""
-    if not len(result.compared):
-        return None
-    content = page.verdicts(result.compared, result.published, set(result.runs["study"]))
-    return Section("published", "Published against measured", "published.html", content)
+# ---- a section for each study ----------------------------------------------------------------------------------------
 
 
-def expected(result: Result) -> Section | None:
-    """Return the wrong runs that the study expects; notes are here if the section `unexpected` is missing."""
-    groups = [one for one in result.wrong_runs if one.why]
-    notes = () if len(groups) < len(result.wrong_runs) else result.notes
-    content = wrong.section(groups, result.known, result.examples, notes)
-    return Section("expected", "Wrong, as expected", "wrong.html", content) if groups else None
+@dataclass(frozen=True)
+class Drawings:
+    """Figures of one section, and the plots that are not drawn."""
+
+    drawn: Sequence[DrawnFigure]
+    """Those with published points come first."""
+    absent: Sequence[Plot]
+    """Plots without runs."""
+    nameless: Sequence[Plot]
+    """Plots with runs that lack the scalar or series y."""
 
 
-def figures(result: Result) -> Section | None:
-    """Return the drawn figures, and those not drawn: without runs, or with runs that lack the scalar or series y."""
-    shown = [one.plot for one in result.drawn]
-    left = [data for data in result.figures if not any(data.plot is plot for plot in shown)]
-    content = {
-        "drawn": result.drawn, "pooled": [one for one in map(_pooled, result.figures) if one[1]],
-        "absent": [data.plot for data in left if not len(data.there)],
-        "nameless": [data.plot for data in left if len(data.there)],
-    }  # fmt: skip
-    return Section("figures", "Figures", "figures.html", content) if result.figures else None
+@dataclass(frozen=True)
+class OfStudy:
+    """The content of a study's section."""
+
+    tallies: Sequence[Tally]
+    figures: Drawings
+    published: page.Published | None
+    expected: dict[str, Any] | None
+    scalars: "Scalars"
+    runs: dict[str, pages.Table]
 
 
-def _pooled(data: Data) -> tuple[str, str]:
-    """Return a figure's title, and in which parameters it does not show its runs differ."""
-    return data.plot.title, ", ".join(pooled(data))
+@dataclass(frozen=True)
+class Scalars:
+    """Means of scalars, as many as a page can show."""
+
+    table: pages.Table
+    total: int
 
 
-def undescribed(result: Result) -> Section | None:
-    """Return the studies without a description and without a figure."""
-    known_studies = {one.study for one in result.described} | {figure.plot.study for figure in result.drawn}
-    unknown = sorted(set(result.runs["study"]) - known_studies)
-    shown = unknown and "" not in known_studies
-    return Section("undescribed", "Not described", "undescribed.html", unknown) if shown else None
+def studies(result: Result) -> Iterator[Section]:
+    """Yield a section for each study that describes itself or has figures of its own."""
+    titles = {one.study: one.title for one in result.described}
+    for study in _with_section(result):
+        title = f"{study}: {titles[study]}" if titles.get(study) else study
+        yield Section(_anchor(study), title, "study.html", _of_study(result, study))
 
 
-def of_unknown_kinds(result: Result) -> Section | None:
-    """Return the plots whose kind is not known here."""
-    plots = [plot for plot in result.requested if plot not in result.plots]
-    return Section("strange", "Kinds of plots that are not known here", "strange.html", plots) if plots else None
+def _of_study(result: Result, study: str) -> OfStudy:
+    compared = result.compared[result.compared["study"] == study]
+    there = result.published[result.published["study"] == study]
+    figures = [figure for figure in result.figures if figure.plot.study == study]
+    return OfStudy(
+        _tallies(result, study), _drawings(result, figures),
+        page.published_of(compared, there) if len(compared) else None, _expected(result, study),
+        _scalars(result, [study]), _runs(result, [study]),
+    )  # fmt: skip
 
 
-def scalars(result: Result) -> Section:
-    """Return mean and interval of every scalar, as many as a page can show."""
+def _with_section(result: Result) -> list[str]:
+    there = set(result.runs["study"])
+    return sorted(there & {one.study for one in result.described} | there & {one.plot.study for one in result.drawn})
+
+
+def _drawings(result: Result, figures: Sequence[Data]) -> Drawings:
+    plots = [figure.plot for figure in figures]
+    drawn = [one for one in result.drawn if any(one.plot is plot for plot in plots)]
+    left = [data for data in figures if not any(data.plot is one.plot for one in drawn)]
+    return Drawings(
+        sorted(drawn, key=lambda one: not one.has_published),
+        [data.plot for data in left if not len(data.there)],
+        [data.plot for data in left if len(data.there)],
+    )
+
+
+def _expected(result: Result, study: str) -> dict[str, Any] | None:
+    """Return the wrong runs that the study expects; notes are here if no run was wrong unexpectedly."""
+    groups = [one for one in result.wrong_runs if one.why and one.study == study]
+    notes = () if any(not one.why for one in result.wrong_runs) else result.notes
+    return wrong.section(groups, result.known, result.examples, notes) if groups else None
+
+
+def _scalars(result: Result, studies: Sequence[str]) -> Scalars:
     head = ("study", "point", "engine", "module", "scalar", "runs", "mean", "low", "high")
     columns = ["study", "point", "engine", "module", "name", "runs", "mean", "ci_low", "ci_high"]
-    shown = result.means.head(_SHOWN_SCALARS)[columns].itertuples(index=False, name=None)
-    content = {"table": pages.Table(head, shown), "all": len(result.means)}
-    return Section("scalars", "All scalars", "scalars.html", content)
+    means = result.means[result.means["study"].isin(studies)]
+    shown = means.head(_SHOWN_SCALARS)[columns].itertuples(index=False, name=None)
+    return Scalars(pages.Table(head, shown), len(means))
 
 
-def runs(result: Result) -> Section:
-    """Return the studies, engines, versions and parameters of the runs."""
-    return Section("run", "What was run", "run.html", page.run_tables(result.runs, result.parameters))
+def _runs(result: Result, studies: Sequence[str]) -> dict[str, pages.Table]:
+    return page.run_tables(result.runs[result.runs["study"].isin(studies)], result.parameters)
 
 
-def tables(result: Result) -> Section:
-    """Return name, number of rows and link of each table; no link where a browser cannot follow it."""
+# ---- results of studies that have no section -------------------------------------------------------------------------
+
+
+def other_figures(result: Result) -> Iterator[Section]:
+    """Yield the figures of several studies, and the plots of studies without runs."""
+    own = _with_section(result)
+    figures = [figure for figure in result.figures if figure.plot.study not in own]
+    if figures:
+        yield Section("figures", "Figures", "figures.html", _drawings(result, figures))
+
+
+def undescribed(result: Result) -> Iterator[Section]:
+    """Yield the studies without a description and without a figure."""
+    known_studies = {one.study for one in result.described} | {figure.plot.study for figure in result.drawn}
+    unknown = sorted(set(result.runs["study"]) - known_studies)
+    if unknown and "" not in known_studies:
+        yield Section("undescribed", "Not described", "undescribed.html", unknown)
+
+
+def of_unknown_kinds(result: Result) -> Iterator[Section]:
+    """Yield the plots whose kind is not known here."""
+    if plots := [plot for plot in result.requested if plot not in result.plots]:
+        yield Section("strange", "Kinds of plots that are not known here", "strange.html", plots)
+
+
+def other_scalars(result: Result) -> Iterator[Section]:
+    """Yield mean and interval of every scalar of studies without a section."""
+    if rest := _without_section(result):
+        yield Section("scalars", "All scalars", "scalars.html", _scalars(result, rest))
+
+
+def other_runs(result: Result) -> Iterator[Section]:
+    """Yield engines, versions and parameters of the runs of studies without a section."""
+    if rest := _without_section(result):
+        yield Section("run", "What was run", "run.html", _runs(result, rest))
+
+
+def _without_section(result: Result) -> list[str]:
+    return sorted(set(result.runs["study"]) - set(_with_section(result)))
+
+
+def tables(result: Result) -> Iterator[Section]:
+    """Yield name, number of rows and link of each table; no link where a browser cannot follow it."""
     found: list[tuple[str, int, Any]] = []
     for name in schema.TABLES:
         where, rows = store.table_dir(result.folder, name), store.count_rows(result.folder, name)
@@ -109,20 +204,20 @@ def tables(result: Result) -> Section:
             found.append((name, rows, ""))
         elif where.is_dir():
             found.append((name, rows, os.path.relpath(where, result.out).replace(os.sep, "/")))
-    return Section("tables", "Tables", "tables.html", found)
+    yield Section("tables", "Files", "tables.html", found)
 
 
-SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
+SECTIONS: tuple[Callable[[Result], Iterator[Section]], ...] = (
+    summary,
     of_several_codes,
     unexpected,
     animations,
-    published,
-    expected,
-    figures,
+    studies,
+    other_figures,
     undescribed,
     of_unknown_kinds,
-    scalars,
-    runs,
+    other_scalars,
+    other_runs,
     tables,
 )
 """The sections of the page, from its head to its end."""

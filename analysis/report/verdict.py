@@ -1,27 +1,75 @@
-"""Judge a measured number against a published one: equal, inside the interval or bounds, near, or off.
+"""Judge a measured number against a published one. Start here: `judge`.
 
-A verdict needs at least `SEEDS` runs and a 95 % interval narrower than half the measured value; against a bound, an
-interval that lies on one side of it will do. Otherwise it reads "too few seeds", with the ratio beside it, so that a
-loss stays visible.
+| kind | the published number |
+|---|---|
+| exact | equals the measured one in the digits that the paper prints, in every run |
+| inside | lies in the 95 % interval of the mean, or is a bound that the mean keeps or the interval reaches |
+| near | is within 10 % of the mean |
+| off | is further away |
+| too few seeds | has fewer than `SEEDS` runs beside it, or an interval wider than half the mean |
+| fitted | was used to choose a parameter, and so judges nothing |
+| impossible | contradicts the paper's own model |
+
+The last two are remarks of the study on its published numbers (`published.read`). The ratio stands beside "too few
+seeds", so that a loss stays visible.
 """
 
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from causeway.analysis.figures.numbers import short
+from causeway.analysis.published import ANOTHER_READING
 
 NEAR = 0.10  # a relative distance below which two numbers count as near each other
 SEEDS = 5
-"""The fewest runs from which a mean is judged."""
+"""The fewest runs from which a mean is judged. A run stands for as many where nothing is drawn."""
 WIDEST = 0.5
 """The width of an interval, as a share of the measured value, from which on the mean is not judged."""
+FEW = "too few seeds"
+KINDS = ("exact", "inside", "near", "off", FEW, "fitted", "impossible")
+SIGNS = {"exact": "=", "inside": "✓", "near": "≈", "off": "✗", FEW: "?", "fitted": "·", "impossible": "-"}
+"""One character for each kind, where a word has no room."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word for the page, and its style class: good, near, off or few (too few seeds)."""
+    """A kind (one of `KINDS`), and a text for the page that says how far apart the two numbers are."""
 
     kind: str
     text: str
+
+    @property
+    def css(self) -> str:
+        """The class of its colour in a page."""
+        return {"exact": "good", "inside": "good", "near": "near", "off": "off"}.get(self.kind, "soft")
+
+
+def judge(number: Mapping[Any, Any], measured: float, low: float, high: float, runs: int) -> Verdict:
+    """Judge a mean, its interval and its number of runs against a row of published numbers.
+
+    Args:
+        number: The row, with relation, published, low and high (NaN: not given); `drawn` is False where all runs are
+            the same, and `remark` as in `published.read`.
+        measured: The mean.
+        low: The lower end of its 95 % interval; NaN for a single run.
+        high: The upper end.
+        runs: The number of runs.
+    """
+    if not number.get("drawn", True):
+        low, high = (measured, measured) if runs == 1 else (low, high)
+        runs = max(runs, SEEDS)
+    if number["relation"] in ("=", "about"):
+        found = verdict(number["published"], measured, low, high, runs)
+    else:
+        found = bounds_verdict(
+            number["low"], number["high"], number["relation"] != "to", measured, low, high, runs
+        )  # fmt: skip
+    remark = number.get("remark", "")
+    return Verdict(remark, f"{found.text} ({remark})") if remark and remark != ANOTHER_READING else found
 
 
 def decides(measured: float, low: float, high: float, runs: int) -> bool:
@@ -33,14 +81,21 @@ def decides(measured: float, low: float, high: float, runs: int) -> bool:
 
 
 def verdict(published: float, measured: float, low: float, high: float, runs: int) -> Verdict:
-    """Judge against a published number: inside the 95 % interval, near (within 10 %), or off."""
+    """Judge against a published number: exact, inside the 95 % interval, near (within 10 %), or off."""
     if not decides(measured, low, high, runs):
         return _few(published, measured)
-    if measured == published:
-        return Verdict("good", "✓ equal")
+    if low == high and same_digits(measured, published):
+        return Verdict("exact", "= exact")
     if low <= published <= high:
-        return Verdict("good", "✓ inside the interval")
+        return Verdict("inside", "✓ inside the interval")
     return _apart(published, measured)
+
+
+def same_digits(measured: float, said: float) -> bool:
+    """Return whether two numbers are equal in the digits that the paper prints."""
+    text = f"{said:.12g}"
+    decimals = len(text.partition(".")[2]) if "e" not in text else 12
+    return round(measured, decimals) == round(said, decimals)
 
 
 def bounds_verdict(
@@ -55,11 +110,13 @@ def bounds_verdict(
     reaches = (below and high > least) or (above and low < most)
     crosses = low < least < high or low < most < high
     if runs < SEEDS or (crosses and not decides(measured, low, high, runs)):
-        return _few(least if below else most, measured) if below or above else Verdict("few", "too few seeds (within)")
+        if below or above:
+            return _few(least if below else most, measured)
+        return Verdict(FEW, f"{FEW} (within)")
     if not (below or above):
-        return Verdict("good", "✓ within")
+        return Verdict("inside", "✓ within")
     if reaches:
-        return Verdict("good", "✓ the interval reaches the bound")
+        return Verdict("inside", "✓ the interval reaches the bound")
     if measured in (least, most):
         return Verdict("near", "≈ at the bound")
     return _apart(least if below else most, measured)
@@ -67,7 +124,7 @@ def bounds_verdict(
 
 def _few(published: float, measured: float) -> Verdict:
     ratio = f" (×{measured / published:.3g})" if published else ""
-    return Verdict("few", f"too few seeds{ratio}")
+    return Verdict(FEW, f"{FEW}{ratio}")
 
 
 def _apart(published: float, measured: float) -> Verdict:
@@ -79,6 +136,14 @@ def _apart(published: float, measured: float) -> Verdict:
     if ratio <= 0:
         return Verdict("off", "✗ other sign" if ratio else "✗ measured 0")
     return Verdict("off", f"✗ ×{ratio:.3g}")
+
+
+def worst(factors: list[float]) -> str:
+    """Return the factor that is furthest from 1, on either side; "" if there is none."""
+    finite = [one for one in factors if math.isfinite(one)]
+    if not finite:
+        return ""
+    return f"×{max(finite, key=lambda f: abs(math.log(f)) if f > 0 else math.inf):.3g}"
 
 
 def explained(relation: str, published: float, low: float, high: float) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
+from causeway.analysis import kinds
 from causeway.analysis.figures.data import Data, Recorded
 from causeway.analysis.figures.sheet import Sheet
 from causeway.analysis.figures.style import DASHES, HOLLOW, SERIES, SHADES
@@ -82,7 +83,8 @@ def test_a_line_goes_through_the_means_and_has_their_intervals(sheet: Sheet) -> 
     assert ends[0] == pytest.approx([low, high]) and ends[1] == [8, 8]
     assert np.isnan(numbers["low"][2]), "a single run has no interval"
     assert sheet.axes.get_xlim()[0] < 1 and sheet.axes.get_xlim()[1] > 5
-    assert sheet.axes.get_ylim()[0] < low < high < sheet.axes.get_ylim()[1], "intervals are in the picture"
+    assert low < 0 == sheet.axes.get_ylim()[0], "no run is below 0, so the axis ends there"
+    assert high < sheet.axes.get_ylim()[1], "intervals are in the picture"
 
 
 def test_an_interval_that_reaches_below_a_logarithmic_axis_ends_at_it(sheet: Sheet) -> None:
@@ -253,3 +255,39 @@ def test_a_plot_without_data_draws_nothing(kind: str, sheet: Sheet) -> None:
         data_of(Plot("t", "s" if recorded else "other", "none" if recorded else "y", kind=kind), {1: [1.0]})
     )
     assert numbers.empty
+
+
+# ---- axes of what cannot be negative --------------------------------------------------------------------------------
+
+
+def test_an_interval_below_0_of_a_quantity_that_no_run_has_below_0_ends_at_the_axis(sheet: Sheet) -> None:
+    numbers = sheet.draw(data_of(Plot("t", "s", "y", "n"), {1: [0.0, 4.0], 2: [3.0, 5.0]}))
+    assert numbers["low"].min() < 0
+    assert sheet.axes.get_ylim()[0] == 0
+
+
+def test_a_quantity_that_is_negative_in_a_run_keeps_its_axis_below_0(sheet: Sheet) -> None:
+    sheet.draw(data_of(Plot("t", "s", "y", "n"), {1: [-0.5, 4.0], 2: [3.0, 5.0]}))
+    assert sheet.axes.get_ylim()[0] < 0
+
+
+def test_differences_may_have_intervals_below_0(sheet: Sheet) -> None:
+    assert kinds.kind_of("change").signed and not kinds.kind_of("line").signed
+
+
+def test_a_single_point_is_a_dot_in_the_drawing_and_in_the_legend_and_the_only_tick(sheet: Sheet) -> None:
+    data = data_of(Plot("t", "s", "y", "n"), {56: [1.0, 3.0]})
+    sheet.draw(data)
+    assert [text.get_text() for text in sheet.axes.get_xticklabels()] == ["56"]
+    (key,) = [one for one in data.keys if one.get_label() == "inline"]
+    assert key.get_marker() == "o" and key.get_linestyle() == "None"
+
+
+def test_a_series_of_one_bin_is_a_dot(sheet: Sheet) -> None:
+    sheet.draw(data_of(Plot("t", "s", "v", kind="time"), {1: [1.0]}, samples=[4.0]))
+    assert gid(sheet, " inline").get_marker() == "o"
+
+
+def test_no_axis_of_places_goes_below_0_for_its_margin(sheet: Sheet) -> None:
+    sheet.draw(data_of(Plot("t", "s", "y", kind="scatter", more={"over": "z"}), {n: [float(n)] for n in range(20)}))
+    assert sheet.axes.get_xlim()[0] == 0

@@ -12,10 +12,10 @@ from causeway.analysis import published, report, study_description
 from causeway.analysis.figures.numbers import short
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison
-from causeway.analysis.report import csv_files
-from causeway.analysis.report.verdict import bounds_verdict, verdict
+from causeway.analysis.report import csv_files, tally
+from causeway.analysis.report.verdict import bounds_verdict, judge, verdict
 from causeway.analysis.study_description import Description
-from tests.helpers.page import parse, table, words
+from tests.helpers.page import of_class, parse, table, words
 from tests.helpers.result_folder import fill
 
 PLOTS = [
@@ -57,14 +57,23 @@ def section(page: Element, anchor: str) -> Element:
     return found
 
 
+def details(page: Element, title: str) -> Element:
+    (found,) = [one for one in page.iter("details") if words(one[0]).startswith(title)]
+    return found
+
+
 def figure(page: Element, title: str) -> Element:
     (found,) = [one for one in page.iter("figure") if words(one).startswith(title)]
     return found
 
 
 def test_the_page_is_complete_and_loads_nothing(written, page):
-    loading = [one.tag for one in page.iter() if one.tag in ("script", "link", "img", "iframe", "base", "image")]
-    assert loading == [] and not [one for one in page.iter() if one.get("src") or one.get("srcset")]
+    loading = [one.tag for one in page.iter() if one.tag in ("link", "img", "iframe", "base", "image")]
+    assert (
+        loading == []
+        and len(list(page.iter("script"))) == 1
+        and not [one for one in page.iter() if one.get("src") or one.get("srcset")]
+    )
     text = written.read_text().replace("http://www.w3.org/2000/svg", "").replace("http://www.w3.org/1999/xlink", "")
     assert "http" not in text and "@import" not in text
     assert text.count("url(") == text.count("url(#"), "only parts of a figure are pointed to"
@@ -84,14 +93,15 @@ def test_no_id_occurs_twice(page):
 
 
 def test_the_report_lists_the_runs_and_their_parameters(page):
-    runs = table(section(page, "run"))
+    runs = table(details(page, "What was run"))
     assert runs[1][:9] == ["clocks", "inline", "1", "0.1.0", "0123456789ab", "", "12", "60", "0 to 4"]
     assert runs[2][2] == "6.1 + INET 4.5.4" and runs[2][-1] == "2024-05-01T10:00:00"
 
 
 def test_comparison_csv_has_the_agreed_columns_and_a_row_per_number_and_engine(written):
     frame = pd.read_csv(written.parent / "comparison.csv")
-    assert tuple(frame.columns) == comparison.COLUMNS
+    assert tuple(frame.columns) == (*comparison.COLUMNS, "verdict")
+    assert set(frame.verdict) == {"inside", "too few seeds"}
     assert len(frame) == 6 and set(frame.engine) == {"inline", "omnet"}
     said = frame[frame.published.notna()]
     assert len(said) == 4 and (said.ratio - said.measured / said.published).abs().max() < 1e-12
@@ -106,16 +116,18 @@ def test_a_published_bound_is_judged_as_a_bound(written):
 
 
 def test_the_tally_counts_what_was_not_run(page):
-    reported = [words(line) for line in section(page, "published").iter("li")]
+    reported = [words(line) for line in section(page, "summary").iter("p")]
     assert reported == [
-        "inline: of 4 published numbers 3 inside the interval or the bounds, or equal, 1 not run here",
-        "omnet: of 4 published numbers 1 inside the interval or the bounds, or equal, 2 of too few seeds, "
-        "1 not run here",
+        "clocks 120 runs of 12 points on inline, omnet",
+        "inline: 3 of 3 published numbers inside the interval, 1 not run",
+        "omnet: 1 of 3 published numbers inside the interval, 2 with too few seeds, 1 not run",
     ]
+    shares = [one.get("style", "") for one in of_class(section(page, "summary"), "bar")[1]]
+    assert shares == ["width:33.33%", "width:66.67%"]
 
 
 def test_a_number_without_measurement_has_a_row_with_the_reason(written, page):
-    (left,) = [one for one in page.iter("details") if words(one).startswith("Numbers without a measured one: 2")]
+    left = details(page, "Numbers without a measured one: 2")
     assert table(left)[1:] == [
         ["Section 7", "hands", "any N", "> 2", "cannot be compared: the clock has no hands"],
         ["Fig. 3", "error rate", "N=500", "1", "not run here"],
@@ -124,7 +136,7 @@ def test_a_number_without_measurement_has_a_row_with_the_reason(written, page):
 
 
 def test_a_published_number_stands_beside_what_each_engine_measured(page):
-    first = table(section(page, "published"))[:2]
+    first = table(details(page, "Published against measured"))[:2]
     assert first[0] == ["where", "quantity", "condition", "published", "inline", "omnet"]
     assert first[1][:4] == ["Fig. 3", "error rate", "N=10", "0.02"]
     assert first[1][4] == "0.02067 [0.01782, 0.02352] 5 runs✓ inside the interval"
@@ -158,8 +170,8 @@ def test_names_with_markup_are_text(tmp_path):
     described = Description("clocks", bad, bad, plots, (), tuple(numbers))
     study_description.write(folder, "clocks", study_description.text_of(described))
     text = report.write(folder, plots=[Plot(bad, "absent", "wrong")]).read_text()
-    assert "<script" not in text.lower() and text.count("&lt;script&gt;") > 8
-    assert not list(parse(text).iter("script"))
+    assert text.lower().count("<script") == 1, "that of the page"
+    assert text.count("&lt;script&gt;") > 8 and "alert" not in words(next(parse(text).iter("script")))
 
 
 def test_figures_csv_contains_the_drawn_numbers(written):
@@ -171,6 +183,7 @@ def test_figures_csv_contains_the_drawn_numbers(written):
 def test_a_plot_without_runs_is_named_not_drawn(page):
     assert len(list(page.iter("figure"))) == 3
     assert words(section(page, "figures")).endswith("No runs here for: Of a study that did not run.")
+    assert len(list(section(page, "study-clocks").iter("figure"))) == 3
 
 
 def test_a_folder_that_describes_no_study_has_a_page_and_says_so(tmp_path):
@@ -208,7 +221,7 @@ NAN = float("nan")
 @pytest.mark.parametrize(
     ("case", "kind", "text"),
     [
-        ((1.0, 1.1, 0.9, 1.3, 5), "good", "inside"), ((1.0, 1.0, 1.0, 1.0, 5), "good", "equal"),
+        ((1.0, 1.1, 0.9, 1.3, 5), "inside", "inside"), ((1.0, 1.0, 1.0, 1.0, 5), "exact", "exact"),
         ((1.0, 1.05, 1.04, 1.06, 5), "near", "+5.0%"), ((1.0, 0.95, 0.94, 0.96, 9), "near", "−5.0%"),
         ((1.0, 2.0, 1.9, 2.1, 5), "off", "×2"), ((0.0, 1.0, 0.9, 1.1, 5), "off", "published 0"),
         ((1.0, -1.0, -1.1, -0.9, 5), "off", "sign"), ((1.0, 0.0, 0.0, 0.0, 5), "off", "measured 0"),
@@ -222,11 +235,12 @@ def test_a_verdict_says_how_far_apart_two_numbers_are(case, kind, text):
 @pytest.mark.parametrize(
     ("case", "kind", "text"),
     [
-        ((0.1, 0.3, False, 0.2, 0.19, 0.21, 5), "good", "within"),
-        ((0.1, 0.3, False, 0.3, 0.3, 0.3, 5), "good", "within"), ((NAN, 0.5, True, 0.2, 0.1, 0.3, 5), "good", "within"),
+        ((0.1, 0.3, False, 0.2, 0.19, 0.21, 5), "inside", "within"),
+        ((0.1, 0.3, False, 0.3, 0.3, 0.3, 5), "inside", "within"),
+        ((NAN, 0.5, True, 0.2, 0.1, 0.3, 5), "inside", "within"),
         ((0.1, 0.3, False, 0.006, 0.002, 0.01, 5), "off", "×0.06"),
         ((NAN, 0.5, True, 0.5, 0.5, 0.5, 5), "near", "at the bound"),
-        ((NAN, 0.5, True, 0.6, 0.48, 0.72, 5), "good", "reaches"),
+        ((NAN, 0.5, True, 0.6, 0.48, 0.72, 5), "inside", "reaches"),
         ((0.1, 0.3, False, 0.32, 0.31, 0.33, 5), "near", "+6.7%"),
         ((0.1, 0.3, False, 0.6, 0.5, 0.7, 5), "off", "×2"), ((5.0, NAN, True, 2.5, 2.4, 2.6, 5), "off", "×0.5"),
     ],
@@ -243,11 +257,41 @@ def test_a_verdict_on_bounds_says_whether_they_are_kept(case, kind, text):
 def test_few_seeds_or_a_wide_interval_give_no_verdict_and_hide_no_loss(measured, low, high, runs):
     """Five seeds, and an interval narrower than half the value: neither praise nor blame without both."""
     assert verdict(1.0, measured, low, high, runs) == verdict(1.0, measured, low, high, 1)
-    assert verdict(1.0, measured, low, high, runs).kind == "few"
+    assert verdict(1.0, measured, low, high, runs).kind == "too few seeds"
     crossed = (1.0, 2.0) if measured else (-1.0, 0.0)
-    assert bounds_verdict(*crossed, False, measured, low, high, runs).kind == "few"
+    assert bounds_verdict(*crossed, False, measured, low, high, runs).kind == "too few seeds"
     assert verdict(4.0, 2.0, NAN, NAN, 1).text == "too few seeds (×0.5)", "the ratio stays visible"
-    assert verdict(1.0, 1.0, 0.76, 1.24, 5).kind == "good", "just narrow enough"
+    assert verdict(1.0, 1.0, 0.76, 1.24, 5).kind == "inside", "just narrow enough"
+
+
+NUMBER = {"relation": "=", "published": 8.0, "low": NAN, "high": NAN}
+
+
+def test_one_run_decides_where_nothing_is_drawn():
+    assert judge(NUMBER, 8.0, NAN, NAN, 1).kind == "too few seeds"
+    assert judge({**NUMBER, "drawn": False}, 8.0, NAN, NAN, 1).kind == "exact"
+    assert judge({**NUMBER, "drawn": False}, 7.4, 7.4, 7.4, 3).kind == "near"
+
+
+def test_a_number_that_chose_a_parameter_is_fitted_whatever_it_is_and_another_reading_is_judged():
+    fitted = judge({**NUMBER, "remark": "fitted"}, 16.0, 15.9, 16.1, 5)
+    assert fitted.kind == "fitted" and fitted.text == "✗ ×2 (fitted)" and fitted.css == "soft"
+    assert judge({**NUMBER, "remark": published.ANOTHER_READING}, 16.0, 15.9, 16.1, 5).kind == "off"
+
+
+def test_a_line_counts_each_printed_number_once():
+    numbers = [
+        {**NUMBER, "paper": "p", "where": "w", "quantity": f"q{i}", "condition": "", "study": "clocks",
+         "parameters": {"n": 10}, "scalar": "wrong", "note": "", "published": said, "remark": remark}
+        for i, (said, remark) in enumerate([(1.0, ""), (1.05, ""), (3.0, ""), (2.0, ""), (1.0, "fitted"),
+                                            (1.0, published.ANOTHER_READING)])
+    ]  # fmt: skip
+    runs = pd.DataFrame({"run_id": range(5), "study": "clocks", "engine": "inline"})
+    n = pd.DataFrame({"run_id": range(5), "name": "n", "value": "10", "number": 10.0})
+    values = pd.DataFrame({"run_id": range(5), "name": "wrong", "value": [0.98, 0.99, 1.0, 1.01, 1.02]})
+    frame = comparison.frame_of(numbers)
+    (found,) = tally.tallies(tally.judged(comparison.compare(frame, comparison.Runs(runs, n, values))), frame)
+    assert found.line == "1 of 5 published numbers inside the interval, 1 near, 2 off (worst ×0.333), 1 fitted"
 
 
 @pytest.mark.parametrize(

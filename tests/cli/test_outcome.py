@@ -28,9 +28,9 @@ def runs_of(points: list[dict[str, Any]], scalars: list[dict[str, float]]) -> tu
     return jobs, [{"parameters": p, "scalars": s} for p, s in zip(points, scalars, strict=True)]
 
 
-def printed(points, scalars, headlines=HEADLINES, everything=False, width=80) -> str:
+def printed(points, scalars, headlines=HEADLINES, everything=False, width=80, published=()) -> str:
     console = Console(file=io.StringIO(), width=width)
-    outcome.show(console, "toy: a title", headlines, *runs_of(points, scalars), everything)
+    outcome.show(console, "toy: a title", headlines, *runs_of(points, scalars), everything, published)
     return console.file.getvalue()
 
 
@@ -56,6 +56,33 @@ def test_a_quantity_that_a_run_lacks_is_a_dash_and_no_error():
     text = printed([{"rate": 5.0}], [{"packets": 3.0, "messages": 0.0}])
     assert words_of(text)[1][:3] == ["delay", "-", "s"]
     assert words_of(text)[2][:3] == ["a", "message", "-"]
+
+
+def number_of(rate: float, published: float, **more: Any) -> dict[str, Any]:
+    row = {"scalar": "packets / messages", "parameters": {"rate": rate}, "relation": "=", "published": published}
+    return {**row, "low": None, "high": None, **more}
+
+
+def test_the_papers_number_stands_beside_ours_with_the_sign_of_its_verdict():
+    points = [{"rate": rate} for rate in (5.0, 20.0, 40.0) for _ in range(5)]
+    scalars = [
+        {"delay_s": 1.0, "packets": p, "messages": 2.0} for p in [3.0] * 5 + [3.9, 4.1, 4.0, 4.0, 4.0] + [8.0] * 5
+    ]
+    published = [number_of(5.0, 1.5), number_of(20.0, 2.01), number_of(5.0, 9.0, remark="another reading")]
+    text = printed(points, scalars, published=published)
+    assert ["5.0", "1", "1.5", "1.5", "="] in words_of(text)
+    assert ["20.0", "1", "2", "2.01", "✓"] in words_of(text)
+    assert ["40.0", "1", "4"] in words_of(text), "the paper prints none"
+    assert "paper: = exact, ✓ inside our 95 % interval" in text
+
+
+def test_one_point_has_the_papers_number_on_its_line_and_few_runs_decide_nothing():
+    bound = number_of(5.0, None, relation="<", high=1.0)
+    text = printed([{"rate": 5.0}], [{"delay_s": 1.0, "packets": 3.0, "messages": 2.0}], published=[bound])
+    assert "a message  1.5  packets  paper < 1 ?  sent for each message" in text
+    assert "paper: ? too few seeds" in text
+    certain = number_of(5.0, 1.5, drawn=False)
+    assert "paper 1.5 =" in printed([{"rate": 5.0}], [{"packets": 3.0, "messages": 2.0}], published=[certain])
 
 
 def test_all_prints_every_scalar():

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from causeway.analysis.report.verdict import same_digits
 from causeway.studies import registry, scores, tables
-from causeway.studies.scores import KINDS, Reading, Tried, judge, same_digits, tried, worst
+from causeway.studies.scores import KINDS, Reading, Tried, judge, tried, worst
 from causeway.studies.tables import Measured, with_interval
 
 
@@ -29,17 +30,17 @@ def row(published: float | None = None, low: float | None = None, high: float | 
     ],
 )  # fmt: skip
 def test_a_number_is_in_one_class(said: dict[str, Any], values: list[float], kind: str) -> None:
-    found = judge(said, values, len(values))
+    found = judge(said, values)
     assert found.kind == kind and kind in KINDS
 
 
 def test_a_loss_keeps_its_factor_also_where_there_are_too_few_seeds() -> None:
-    found = judge(row(100.0), [40.0, 41.0], 2)
+    found = judge(row(100.0), [40.0, 41.0])
     assert found.kind == "too few seeds" and found.factor == pytest.approx(0.405)
 
 
 def test_the_worst_is_the_factor_furthest_from_one_on_either_side() -> None:
-    found = [judge(row(100.0), [value, value + 0.1] * 3, 6) for value in (300.0, 20.0, 90.5)]
+    found = [judge(row(100.0), [value, value + 0.1] * 3) for value in (300.0, 20.0, 90.5)]
     assert worst(found) == "×0.201" and worst(found[2:]) == ""
 
 
