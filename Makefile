@@ -73,8 +73,12 @@ wheel: $(VENV)/.ready proto
 demo: $(VENV)/.runtime proto
 	$(BIN)/python -m causeway.cli.demo results/demo $(MAKE) --silent
 
+# All tests; then those marked omnet on every other pair of OMNeT++ and INET that is installed.
+test: export CAUSEWAY_AIO_DEPS := $(VENV)/programs
+test: export CAUSEWAY_S3_DEPS := $(VENV)/s3
 test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
-	CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 $(BIN)/python -m pytest -m '' tests
+	status=0; $(BIN)/python -m pytest -m '' tests || status=$$?; \
+	  $(BIN)/python -m tests.helpers.omnet_pairs || status=$$?; exit $$status
 
 # `make test` draws the same examples every time; here they are new. What fails becomes an @example of its test.
 fuzz: setup

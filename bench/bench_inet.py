@@ -9,11 +9,13 @@ simulator waited for its answer; the rest of what it costs is sending it, cold c
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from bench.mobile import PLAIN, SEED, cost_by_hosts, run_mobile
 from causeway.bridge.engines.omnet import OmnetEngine
@@ -21,7 +23,7 @@ from causeway.bridge.engines.omnet_inet import INET_ADAPTER, missing_inet, plain
 from causeway.errors import RunError, UserError
 from causeway.pycontrol.loop import Outcome
 from causeway.studies.mobile20.study import Mobile20Params
-from causeway.toolchain.omnet_find import Found, find_omnetpp
+from causeway.toolchain.omnet_find import Found, find_omnetpp, pairs
 
 ROUNDS = 3
 RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))
@@ -33,6 +35,9 @@ HEADERS_BYTES = 8 + 20 + 21 + 11
 def _named(name: str, reaction_us: int, duration_s: int) -> str:
     return f"{name}, reaction {reaction_us / 1000:g} ms, {duration_s} s"
 
+
+PAIRS_RUN = RUNS[0]
+PAIRS_ROUNDS = 5
 
 COMPARED = {_named(name, *run): "lower" for name in ("ratio", "ratio of processor time") for run in RUNS}
 
@@ -47,7 +52,46 @@ def run() -> dict:
     for reaction_us, duration_s in RUNS:
         for name, value in _overhead(engine, found, reaction_us, duration_s).items():
             figures[_named(name, reaction_us, duration_s)] = value
-    return figures | cost_by_hosts(engine, "unitdisk")
+    return figures | by_pair(engine) | cost_by_hosts(engine, "unitdisk")
+
+
+def by_pair(engine: OmnetEngine) -> dict[str, float]:
+    """Figures of the bridge's cost on every pair, turn by turn, and how far the pairs are apart."""
+    every = pairs()
+    if len(every) < 2:
+        return {}
+    reaction_us, duration_s = PAIRS_RUN
+    params = Mobile20Params(experiment="dynamic", **PLAIN, duration_s=duration_s, drain_s=1, reaction_us=reaction_us)
+    bridged: dict[str, list[float]] = {pair.text: [] for pair in every}
+    plain: dict[str, list[float]] = {pair.text: [] for pair in every}
+    for turn in range(PAIRS_ROUNDS):
+        for pair in every if turn % 2 == 0 else reversed(every):
+            with _chosen(pair):
+                before_s = _cpu_s()
+                outcome, simulated_s = run_mobile(engine, params)
+                bridged[pair.text].append(_cpu_s() - before_s)
+                before_s = _cpu_s()
+                _plain(pair, params, simulated_s, outcome.finish.scalars)
+                plain[pair.text].append(_cpu_s() - before_s)
+    ratios = {name: min(bridged[name]) / min(plain[name]) for name in bridged}
+    first, *others = (pair.text for pair in every)
+    return {
+        **{f"ratio of processor time, in turns, {name}": ratio for name, ratio in ratios.items()},
+        **{f"processor s with the bridge, {name}": min(bridged[name]) for name in bridged},
+        **{f"ratio of {other} over that of {first}": ratios[other] / ratios[first] for other in others},
+    }
+
+
+@contextmanager
+def _chosen(pair: Found) -> Iterator[None]:
+    """Let engine omnet use a pair."""
+    before = dict(os.environ)
+    os.environ |= {"OMNETPP_ROOT": str(pair.root), "INET_ROOT": str(pair.inet_root)}
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: int) -> dict[str, float]:

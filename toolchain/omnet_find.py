@@ -47,6 +47,11 @@ class Found:
         return release if release.exists() else self.root / "bin" / "opp_run"
 
     @property
+    def folders(self) -> tuple[Path, Path | None]:
+        """The folders of OMNeT++ and INET: what tells two pairs apart."""
+        return self.root.resolve(), self.inet_root.resolve() if self.inet_root is not None else None
+
+    @property
     def has_inet(self) -> bool:
         """True if there is an INET that can be used."""
         return self.inet_root is not None and self.inet_refusal is None
@@ -123,6 +128,13 @@ def installed() -> Iterator[Installed]:
         [*([Path(chosen)] if chosen else []), *(i for root in roots for i in _inets(root))]
     ):
         yield _installed_inet(inet, pairs)
+
+
+def pairs() -> list[Found]:
+    """Return every pair of OMNeT++ and INET that can be used, the one that is used first if it is among them."""
+    found = [one.pair for one in installed() if one.what == "INET" and one.pair is not None]
+    used = find_omnetpp()
+    return sorted(found, key=lambda pair: used is None or pair.folders != used.folders)
 
 
 def _without_duplicates(folders: list[Path]) -> list[Path]:

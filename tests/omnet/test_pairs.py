@@ -15,8 +15,8 @@ from causeway.bridge import engines
 from causeway.bridge.engines.omnet import OmnetEngine, inet_adapter_of
 from causeway.errors import UserError
 from causeway.studies.runner import Job, run_job
-from causeway.toolchain.omnet_find import Found, find_omnetpp
-from tests.helpers.omnet_pairs import choose, pairs
+from causeway.toolchain.omnet_find import Found, find_omnetpp, pairs
+from tests.helpers.omnet_pairs import choose
 
 pytestmark = [pytest.mark.omnet]
 STORED = Path(__file__).with_name("digests.json")

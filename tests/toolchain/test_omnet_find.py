@@ -15,6 +15,7 @@ from causeway.network.networks import AbstractNetwork, InetNetwork, constant_del
 from causeway.network.workload import Workload
 from causeway.toolchain import omnet_find
 from causeway.toolchain.omnet_find import find_omnetpp, inet_refusal, installed, missing_omnetpp, omnetpp_refusal
+from tests.helpers import omnet_pairs
 
 
 def install(root: Path, version: str, built: str = "release") -> Path:
@@ -259,3 +260,31 @@ def test_an_inet_root_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: 
     found = find_omnetpp()
     assert found is not None
     assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is no built INET")
+
+
+def test_the_pair_that_is_used_comes_first_and_the_others_are_those_to_test_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    older, newer = install(home / "omnetpp-6.1", "6.1"), install(home / "omnetpp-6.2", "6.2")
+    library(install_inet(home / "inet4.5") / "src" / "libINET.so", f"-Wl,-rpath,{older / 'lib'}")
+    library(install_inet(home / "inet4.6", "4.6.0") / "src" / "libINET.so", f"-Wl,-rpath,{newer / 'lib'}")
+    mine = [pair for pair in omnet_find.pairs() if pair.root.is_relative_to(tmp_path)]
+    assert [pair.root for pair in mine] == [newer, older]
+    monkeypatch.setenv("OMNETPP_ROOT", str(older))
+    mine = [pair for pair in omnet_find.pairs() if pair.root.is_relative_to(tmp_path)]
+    assert [pair.root for pair in mine] == [older, newer]
+    monkeypatch.delenv("OMNETPP_ROOT")
+    ran: list[tuple[str, str]] = []
+    status = iter((0, 1))
+
+    def run(command: list[str], env: dict[str, str], check: bool) -> subprocess.CompletedProcess[str]:
+        assert command[3:5] == ["-m", "omnet"]
+        ran.append((env["OMNETPP_ROOT"], env["INET_ROOT"]))
+        return subprocess.CompletedProcess(command, next(status))
+
+    monkeypatch.setattr(omnet_pairs.subprocess, "run", run)
+    monkeypatch.setattr(omnet_pairs, "others", lambda: mine)
+    assert omnet_pairs.main([]) == 1
+    assert ran == [(str(pair.root), str(pair.inet_root)) for pair in mine]
+    assert all((Path(__file__).parents[2] / file).is_file() for file in omnet_pairs.ON_EACH_PAIR)
