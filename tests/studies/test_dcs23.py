@@ -92,7 +92,8 @@ def test_the_random_load_has_three_peaks(pattern):
 def test_the_authors_loads_have_their_peaks_and_lengths():
     shapes = {name: Dcs23Params(**point) for name, point in SHAPES.items()}
     r = {name: rates(segments(params))[:-1] for name, params in shapes.items()}
-    assert {name: len(v) for name, v in r.items()} == {"bells": 850, "triangles": 300, "peaks": 300}
+    lengths = {"bells": 850, "triangles": 300, "peaks": 300, "plateaus": 850, "climbs": 850}
+    assert {name: len(v) for name, v in r.items()} == lengths
     assert all(abs(r["bells"][middle - 1 : middle + 1] - 200).max() < 1 for middle in (175, 475, 675, 800))
     assert (
         abs(r["bells"][175 + 40] / 200 - np.exp(-0.5)) < 0.02 and abs(r["bells"][800 + 15] / 200 - np.exp(-0.5)) < 0.04
