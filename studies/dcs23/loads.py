@@ -8,7 +8,7 @@ which senders take turns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,28 @@ def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
     targets = np.where(np.isin(set_at, PEAKS_AT_S), generator.uniform(0.5 * high, high, len(set_at)), low)
     times, loads = np.concatenate([[0], set_at + 10]), np.concatenate([[0.1 * high], targets])
     return _steps(lambda t: np.interp(t / duration_s * 300, times, loads), duration_s)
+
+
+def plateaus(duration_s: float, pattern: int) -> tuple[Segment, ...]:
+    """Return a load of 10 to 30, drawn every second, with four plateaus of 150 to 200 for 50 s each.
+
+    The authors' program (createLoadRandom.py) has 850 s. Each plateau comes after 150 s; the last 50 s have up to 50.
+    """
+    stretches = [*((150, 10, 30), (50, 150, 200)) * 4, (50, 10, 50)]
+    return _drawn(stretches, duration_s, pattern)
+
+
+def climbs(duration_s: float, pattern: int) -> tuple[Segment, ...]:
+    """Return the same with three plateaus, to each of which the load climbs in 10 s (createRandomLoad2.py)."""
+    climb = [(1, rate, rate) for rate in (40, 50, 62, 75, 87, 100, 113, 125, 138, 150)]
+    return _drawn([*((190, 10, 30), *climb, (50, 150, 200)) * 3, (100, 10, 30)], duration_s, pattern)
+
+
+def _drawn(stretches: Sequence[tuple[int, int, int]], duration_s: float, pattern: int) -> tuple[Segment, ...]:
+    """Draw a whole load for each of 850 s, stretched to a duration, from (seconds, lowest, highest)."""
+    generator = np.random.Generator(np.random.PCG64(pattern))
+    drawn = np.concatenate([generator.integers(low, high + 1, seconds) for seconds, low, high in stretches])
+    return _steps(lambda t: drawn[min(len(drawn) - 1, int(t / duration_s * len(drawn)))], duration_s)
 
 
 def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:

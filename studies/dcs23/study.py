@@ -18,6 +18,7 @@ from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy
+from causeway.pycontrol.protocols.dcs.policies.program import Program
 from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
 from causeway.pycontrol.protocols.dcs.policies.table import Table
@@ -43,15 +44,20 @@ SHAPES: dict[str, dict[str, Any]] = {
     "bells": {**AUTHORS, "load": "bells", "duration_s": 850.0, "rate": 200.0, "low_rate": 0.0},
     "triangles": {**AUTHORS, "load": "triangles", "duration_s": 300.0, "rate": 220.0, "low_rate": 20.0},
     "peaks": {**AUTHORS, "load": "peaks", "duration_s": 300.0, "rate": 200.0, "low_rate": 0.0},
+    "plateaus": {**AUTHORS, "load": "plateaus", "duration_s": 850.0},
+    "climbs": {**AUTHORS, "load": "climbs", "duration_s": 850.0},
 }
 """The loads of the authors' program."""
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
 """Our policy, and the authors' table with their averaging time."""
+PROGRAM: dict[str, Any] = {"policy": "program", "memory_s": 0.5, "tick_ms": 500}
+"""The authors' rules for changes of the size, which count what arrives in 0.5 s."""
 MATRIX_SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "bell, drawn senders": ({}, "bell"), "bell, in turn": ({**AUTHORS}, "bell"),
     "bells": (SHAPES["bells"], "bell"), "triangles": (SHAPES["triangles"], "bell"),
     "random, drawn senders": (RANDOM, "random"), "random, in turn": ({**AUTHORS, **RANDOM}, "random"),
-    "peaks": (SHAPES["peaks"], "random"),
+    "peaks": (SHAPES["peaks"], "random"), "plateaus": (SHAPES["plateaus"], "random"),
+    "climbs": (SHAPES["climbs"], "random"),
 }  # fmt: skip
 """Shapes of the load, in ours and in the authors' program, and which of the paper's two loads each may be."""
 FIXED = {"bell": 260, "random": 97}
@@ -89,9 +95,9 @@ class Dcs23Params(Params):
         "random",
         description="component that a process increments; id: its id modulo the number, as the authors' program",
     )
-    load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks"] = Field(
+    load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks", "plateaus", "climbs"] = Field(
         "bell",
-        description="load over time; bells, triangles, peaks: as the authors' program, stretched to duration_s",
+        description="load over time; bells and those after it: as the authors' program, stretched to duration_s",
     )
     senders: Literal["random", "turns"] = Field(
         "random", description="order of the senders; turns: one after the other, at equal intervals"
@@ -100,15 +106,18 @@ class Dcs23Params(Params):
     low_rate: float = Field(
         10.0, ge=0, le=1e6, description="lowest load of the bell, bells, triangles and random patterns"
     )
-    pattern: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random and peaks patterns")
+    pattern: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random, peaks, plateaus and climbs patterns")
     messages: int = Field(
         0, ge=0, le=10_000_000, description="number of broadcasts after which the run ends; 0: it ends after duration_s"
     )
     duration_s: float = Field(60.0, ge=1, le=86_400, description="time in which messages are broadcast")
     target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the clock is sized")
-    policy: Literal["measured", "formula", "table"] = Field(
-        "measured", description="rule for the number of components; table: that of the authors' program"
+    policy: Literal["measured", "formula", "table", "program"] = Field(
+        "measured",
+        description="rule for the number of components; table: that of the authors' program; program: a component at "
+        "a time and rounds of process 0 alone, too, as there",
     )
+    remove_at_once: bool = Field(False, description="a Remove round is about all inactive components")
     margin: float = Field(
         0.2,
         ge=0,
@@ -219,6 +228,16 @@ class Dcs23Study(Study):
         "figure10_scripted": [
             {**AUTHORS, "load": "constant", "rate": 100, "components": 4, "duration_s": 120, "balance": "scripted"},
         ],
+        "program": [
+            {**SHAPES[shape], **PROGRAM, "components_draw": draw}
+            for shape in ("peaks", "bells", "climbs", "plateaus")
+            for draw in ("id", "random")
+        ],
+        "at_once": [{"remove_at_once": at_once} for at_once in (False, True)],
+        "complexity": [
+            *({"processes": n, "duration_s": 30.0} for n in (125, 250, 500, 1000)),
+            *({"processes": 250, "duration_s": 30.0, "component_size": size} for size in (25, 100)),
+        ],
         "shapes": [{**shape, **dynamic} for shape in SHAPES.values() for dynamic in DYNAMIC],
         "shapes_fixed": [
             *({**SHAPES["bells"], "entries": entries} for entries in (260,)),
@@ -294,6 +313,7 @@ class Dcs23Study(Study):
             until_ps=0 if endless(params) else int(params.duration_s * S_PS),
             even=params.entries_draw == "even",
             by_id=params.components_draw == "id",
+            remove_at_once=params.remove_at_once,
         )
 
     def checks(self, params: Dcs23Params) -> Checks:
@@ -335,8 +355,8 @@ def policy(params: Dcs23Params) -> Policy:
             return Policy()
         every = max(1, round(params.balance_every_s * 1000 / params.tick_ms))
         return Balance(every, offset=every // 2)
-    if params.policy == "table":
-        return Table(params.component_size, capacity(params))
+    if params.policy in ("table", "program"):
+        return (Table if params.policy == "table" else Program)(params.component_size, capacity(params))
     return Sized(_sizing(params), params.component_size, capacity(params), params.margin)
 
 
@@ -348,7 +368,7 @@ def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
 def _sizing(params: Dcs23Params) -> Sizing:
     if params.policy == "measured":
         return measured.sizing(params.target_error)
-    if params.policy == "table":
+    if params.policy in ("table", "program"):
         return table.sizing
     mean_s, sd_s = params.delay_mean_ms / 1000, params.delay_sd_ms / 1000
     early = formula.early_s(mean_s, sd_s, params.processes)
@@ -368,6 +388,8 @@ def segments(params: Dcs23Params) -> tuple[Segment, ...]:
         return loads.bells(params.low_rate, params.rate, params.duration_s)
     if params.load == "triangles":
         return loads.triangles(params.low_rate, params.rate, params.duration_s)
+    if params.load in ("plateaus", "climbs"):
+        return (loads.plateaus if params.load == "plateaus" else loads.climbs)(params.duration_s, params.pattern)
     if params.load == "peaks":
         return loads.peaks(params.rate, params.duration_s, params.pattern)
     if params.load == "random":

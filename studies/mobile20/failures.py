@@ -26,8 +26,14 @@ class Failures:
     every_ps: int = 30 * S_PS
     first_length_ps: int = 3 * S_PS
     longer_ps: int = S_PS
+    of_start: tuple[int, ...] = ()
+    """The hosts among which victims are drawn; (): those that are connected when one fails."""
+    forever: bool = False
+    """Hosts do not recover, so no failure has an end to measure."""
     count: int = 0
     down: int = -1
+    gone: set[int] = field(default_factory=set)
+    """The hosts that do not recover."""
     log: list[tuple[int, int]] = field(default_factory=list)
     """(beginning, end) of every finished failure."""
 
@@ -41,15 +47,23 @@ class Failures:
             self.count += 1
             self.log.append((node.now_ps - length_ps, node.now_ps))
             return self.every_ps - length_ps - reaction_ps
-        hosts = sorted(host for host, h in station.h.items() if h.holder)
+        if self.forever:
+            length_ps = 0
+        candidates = self.of_start or tuple(host for host, h in station.h.items() if h.holder)
+        hosts = sorted(set(candidates) - self.gone)
         if node.now_ps + length_ps >= self.end_ps:
             return NEVER_AGAIN
         if not hosts:
             return S_PS + reaction_ps
         random = Random(node.runtime.context.seed * 1_000_003 + self.count)
-        self.down = random.choice(hosts)
-        node.crash(self.down)
-        node.runtime.context.record("run", "host_down", node.now_ps, float(self.down))
+        victim = random.choice(hosts)
+        node.crash(victim)
+        node.runtime.context.record("run", "host_down", node.now_ps, float(victim))
+        if self.forever:
+            self.gone.add(victim)
+            self.count += 1
+            return self.every_ps - reaction_ps
+        self.down = victim
         return length_ps
 
     def scalars(self, series: tuple[list[int], list[float]]) -> dict[str, float]:

@@ -36,6 +36,10 @@ class Sampler:
     squares: float = 0.0
     """Sum of the squares of the stations' mean SBuffer."""
     rounds: int = 0
+    largest: float = 0.0
+    """The largest SBuffer of a station."""
+    last_mean: float = 0.0
+    """The stations' mean SBuffer at the end of the measured time."""
     _before: Counter[Any] = field(default_factory=Counter)
 
     def run(self, node: Node) -> None:
@@ -59,6 +63,8 @@ class Sampler:
         if self.meter.counting:
             self.rounds += 1
             self.sums.update(means)
+            self.largest = max(self.largest, *sizes["sbuffer_station"])
+            self.last_mean = means["sbuffer_station_mean"]
             self.squares += means["sbuffer_station_mean"] ** 2
         self._rates(context, now_ps)
         if self.map is not None:
@@ -71,7 +77,10 @@ class Sampler:
             return {}
         found = {name: total / self.rounds for name, total in self.sums.items()}
         varied = self.squares / self.rounds - found["sbuffer_station_mean"] ** 2
-        return found | {"sbuffer_station_sd": math.sqrt(max(0.0, varied))}
+        return found | {
+            "sbuffer_station_sd": math.sqrt(max(0.0, varied)), "sbuffer_station_max": self.largest,
+            "sbuffer_station_end": self.last_mean,
+        }  # fmt: skip
 
     def _rates(self, context: Context, now_ps: int) -> None:
         """Record the rates since the last sample."""

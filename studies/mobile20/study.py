@@ -26,6 +26,7 @@ from causeway.studies.mobile20.quiescence import EVERY_PS as REST_EVERY_PS
 from causeway.studies.mobile20.quiescence import Rest
 from causeway.studies.mobile20.sampler import CONNECTED, CONNECTING, DOWN, EVERY_PS, Sampler
 from causeway.studies.mobile20.start_positions import host_places
+from causeway.studies.mobile20.walks import turning
 from causeway.studies.study import MS_PS, S_PS, Params, Study
 
 if TYPE_CHECKING:
@@ -122,6 +123,31 @@ class Mobile20Params(Params):
         10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections at random times in this interval"
     )
     outstanding: int = Field(150, ge=1, le=1_000_000, description="most unacknowledged messages of a station at a time")
+    retry_full: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="retry=pending: number of pending messages at which it is 200 ms; 0: outstanding",
+    )
+    reach_m: float = Field(120.0, ge=1, le=10_000, description="range of the radio, and radius of a cell")
+    walk: Literal["legs", "turning"] = Field(
+        "legs",
+        description="how hosts walk; legs: to a random point of the cells, and on; turning: a new direction every 5 s, "
+        "as in the authors' later program",
+    )
+    covered: bool = Field(True, description="hosts that walk stay inside the cells")
+    victims: Literal["connected", "start"] = Field(
+        "connected",
+        description="hosts that fail; connected: to station 3 at that time; start: those that began in its cell",
+    )
+    failure_s: int = Field(3, ge=1, le=3600, description="length of the first failure; the next ones are longer")
+    forever: bool = Field(False, description="hosts that fail do not recover")
+    forget_s: float = Field(
+        0.0, ge=0, le=3600, description="time after which a station forgets a silent host (T of the paper); 0: never"
+    )
+    late_ack: bool = Field(
+        False, description="a host that recovers acknowledges after 2 to 3 s, as in the authors' later program"
+    )
     reaction_us: int = Field(1000, ge=1, le=100_000, description="reaction time of a node, L")
     trace: bool = Field(False, description="record the positions of hosts, for the animation")
 
@@ -147,6 +173,10 @@ class Mobile20Params(Params):
             )
         if not self.rate and (self.intervals == "staggered" or self.retry == "later"):
             raise ValueError("rate=0 has no intervals between broadcasts; choose a rate above 0")
+        if self.placement != "cells" and (self.walk == "turning" or self.victims == "start"):
+            raise ValueError("walk=turning and victims=start need placement=cells, where each host has a first cell")
+        if self.walk == "turning" and not self.covered:
+            raise ValueError("walk=turning stays inside the cells; leave covered=true, or choose walk=legs")
         if self.tree == "three" and self.cells != SEVEN:
             raise ValueError(f"tree=three joins {SEVEN} cells; give cells={SEVEN} or tree=star")
         return self
@@ -192,6 +222,9 @@ OLDER_FILE: dict[str, Any] = {
     "radio": "acking", "radio_bps": 1_000_000, "retry": "earlier", "acks": "periodic", "wire_acks": "at_once",
 }  # fmt: skip
 """The authors' older file as a whole. It has a reach of 125 m; ours stays 120 m."""
+
+UNBOUNDED_WINDOW = {"outstanding": 1_000_000, "retry_full": 150}
+"""No limit of what a station sends at once; retransmissions are fastest at 150 pending messages, as by default."""
 
 JOINT: tuple[dict[str, Any], ...] = tuple(
     {"tree": tree, "radio": radio, "radio_bps": mbps * 1_000_000, "wire_acks": wires, "retry": retry}
@@ -265,6 +298,28 @@ class Mobile20Study(Study):
         "joint": [{**reading, **experiment} for reading in JOINT for experiment in JOINT_EXPERIMENTS.values()],
         "older-file": _points(**OLDER_FILE),
         "text": _points(spacing_m=180.0, placement="anywhere", acks="periodic"),
+        "victims": [
+            {"experiment": "faults", "duration_s": 250, "wire_acks": wires, **how}
+            for wires in ("delayed", "at_once")
+            for how in ({"victims": "start"}, {"victims": "start", "late_ack": True})
+        ],
+        "walks": [{"experiment": "dynamic", "walk": walk} for walk in ("legs", "turning")],
+        "reach": [{"experiment": e, "reach_m": m} for m in (120.0, 125.0, 130.0) for e in ("static", "load")],
+        "window": [
+            {"experiment": "load", "outstanding": most, "retry_full": full}
+            for most in (150, 400, 1_000_000)
+            for full in (150, 400)
+        ],
+        "tcp-load": [{"experiment": "static_tcp", "rate": rate, "drain_s": 60} for rate in (5.6, 11.2, 17.5, 35.0)],
+        "forever": [
+            {"experiment": "faults", "forever": True, "forget_s": after, "duration_s": 60, "drain_s": 1}
+            for after in (0.0, 10.0)
+        ],
+        "uncovered": [{"experiment": "dynamic", "covered": c, "drain_s": 30} for c in (True, False)],
+        "instability": [
+            {"experiment": "faults", "failure_s": length, "duration_s": 44, "drain_s": 30, **UNBOUNDED_WINDOW}
+            for length in (4, 8, 16, 24)
+        ],
         "mobility": [{"experiment": e, "rate": 25.0} for e in ("static", "dynamic")],
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "cells": [{"cells": cells, "duration_s": 20} for cells in CELLS],
@@ -305,9 +360,16 @@ class Mobile20Study(Study):
         """Return stations with wires between them, and hosts that stand or walk."""
         stations = params.stations
         load = (params.cells, params.hosts, params.rate, SIZE_BYTES, params.from_ps, params.to_ps)
+        reach_mm = round(params.reach_m * 1000)
+        starts = host_places(stations, params.hosts, seed) if params.placement == "cells" else ()
+        turns = params.walks and params.walk == "turning"
+        until_s = params.to_ps // S_PS
         return MobileNetwork(
             station_xy_mm=stations,
-            host_xy_mm=host_places(stations, params.hosts, seed) if params.placement == "cells" else (),
+            host_xy_mm=() if turns else starts,
+            traces=turning(stations, starts, reach_mm, SPEED_MM_S, until_s, seed) if turns else (),
+            cell_radius_mm=reach_mm,
+            covered_only=params.covered,
             wires=params.wires,
             wire_delayed_acks=params.wire_acks == "delayed",
             hosts=params.hosts,
@@ -361,8 +423,18 @@ def _timing(params: Mobile20Params) -> Timing:
         ack_turns=params.hosts if params.acks == "turns" else 0,
         ack_intervals=params.acks == "intervals",
         retry_by_age=params.retry == "age",
+        retry_full=params.retry_full,
+        late_first_ack=params.late_ack,
+        forget_ps=round(params.forget_s * S_PS),
         **(EARLIER if params.retry == "earlier" else {}),
     )
+
+
+def _began_in_cell(params: Mobile20Params) -> tuple[int, ...]:
+    """Return the hosts that began in the cell of station 3, if victims are drawn among them."""
+    if params.victims == "connected":
+        return ()
+    return tuple(range(params.cells + VICTIM_STATION, params.cells + params.hosts, params.cells))
 
 
 def _later(params: Mobile20Params) -> Timing:
@@ -387,7 +459,10 @@ class MobileRun(PerNode):
         self.params = params
         self.meter = Meter(params.from_ps, params.to_ps)
         self.sampler = Sampler(self.meter, params.cells, map_)
-        self.failures = Failures(params.to_ps)
+        self.failures = Failures(
+            params.to_ps, first_length_ps=params.failure_s * S_PS, of_start=_began_in_cell(params),
+            forever=params.forever,
+        )  # fmt: skip
         self._neighbours = tree_neighbours(params.cells, params.wires)
         self._timing = _timing(params)
         super().__init__(self._node)

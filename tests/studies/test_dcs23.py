@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +12,11 @@ from causeway.bridge import engines
 from causeway.errors import UserError
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.base import STAY, View
+from causeway.pycontrol.protocols.dcs.policies.program import Program
 from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.studies.dcs23 import loads, sizes
 from causeway.studies.dcs23.factors import factors
-from causeway.studies.dcs23.study import AUTHORS, SCRIPT, SHAPES, Dcs23Params, Dcs23Study, segments
+from causeway.studies.dcs23.study import AUTHORS, PROGRAM, SCRIPT, SHAPES, Dcs23Params, Dcs23Study, segments
 from causeway.studies.parameters import make_params
 from causeway.studies.runner import Job, run_job
 
@@ -27,6 +30,8 @@ POINTS = {
     "bells": {**SMALL, **AUTHORS, "load": "bells", "duration_s": 40.0, "low_rate": 0.0},
     "triangles": {**SMALL, **AUTHORS, "load": "triangles", "duration_s": 20.0, "policy": "table", "rate": 200.0},
     "peaks": {**SMALL, **AUTHORS, "load": "peaks", "duration_s": 40.0},
+    "climbs": {**SMALL, **AUTHORS, **PROGRAM, "load": "climbs", "duration_s": 60.0},
+    "plateaus": {**SMALL, **AUTHORS, **PROGRAM, "load": "plateaus", "duration_s": 60.0, "remove_at_once": True},
     "scripted": {
         **SMALL,
         "load": "constant",
@@ -87,7 +92,8 @@ def test_the_random_load_has_three_peaks(pattern):
 def test_the_authors_loads_have_their_peaks_and_lengths():
     shapes = {name: Dcs23Params(**point) for name, point in SHAPES.items()}
     r = {name: rates(segments(params))[:-1] for name, params in shapes.items()}
-    assert {name: len(v) for name, v in r.items()} == {"bells": 850, "triangles": 300, "peaks": 300}
+    lengths = {"bells": 850, "triangles": 300, "peaks": 300, "plateaus": 850, "climbs": 850}
+    assert {name: len(v) for name, v in r.items()} == lengths
     assert all(abs(r["bells"][middle - 1 : middle + 1] - 200).max() < 1 for middle in (175, 475, 675, 800))
     assert (
         abs(r["bells"][175 + 40] / 200 - np.exp(-0.5)) < 0.02 and abs(r["bells"][800 + 15] / 200 - np.exp(-0.5)) < 0.04
@@ -138,6 +144,29 @@ def a_view(tick, nodes=10, active=4):
     some = np.full(nodes, active, np.int32)
     draw = {"increments": lambda: np.zeros((nodes, active)), "draw": lambda: np.zeros(nodes)}
     return View(tick, nodes, rows, np.zeros(nodes), some, some, rows[:, None], some, np.zeros(nodes, bool), **draw)
+
+
+def test_the_program_changes_one_component_at_a_time_and_only_process_0_starts_rounds():
+    policy = Program(50, 10)
+    rising = replace(a_view(1), load_per_s=np.full(10, 200.0))
+    assert policy.wish(rising).grow_to.tolist() == [0] * 10, "four components are news: nothing within 0.5 s"
+    assert policy.wish(rising).grow_to.tolist() == [5] * 10
+    assert policy.wish(replace(a_view(1, active=5), load_per_s=np.full(10, 200.0))).grow_to.tolist() == [6] * 10
+    falling = replace(a_view(1, active=6), load_per_s=np.full(10, 10.0))
+    wish = policy.wish(falling)
+    assert wish.assign_below.tolist() == [5] * 10
+    assert wish.deactivate.tolist() == [True] + [False] * 9
+    assert not wish.remove.any()
+
+
+def test_the_two_random_loads_have_their_plateaus():
+    for make, count in ((loads.plateaus, 4), (loads.climbs, 3)):
+        found = np.array([s.rate_per_s for s in make(850, 1)])
+        assert len(found) == 851
+        assert found[-1] == 0
+        assert (found[:-1] >= 150).sum() == count * 50 + (count == 3) * 3, "a climb ends with 150"
+        assert found.max() <= 200
+        assert found[:-1].min() >= 10
 
 
 def test_scripted_moves_happen_at_their_tick_to_their_processes():

@@ -23,8 +23,8 @@ ENTRY_BYTES = 4
 class Mailroom:
     """All rounds of a run, and the packets about them."""
 
-    def __init__(self, nodes: int, component_size: int) -> None:
-        self.nodes, self.component_size = nodes, component_size
+    def __init__(self, nodes: int, component_size: int, at_once: bool = False) -> None:
+        self.nodes, self.component_size, self.at_once = nodes, component_size, at_once
         self.rounds: list[rounds.Round] = []
         self.refused = 0
         self.blocked = np.zeros(nodes, np.int32)
@@ -41,7 +41,7 @@ class Mailroom:
         """Start a round if the starter itself meets the conditions; return whether it did."""
         if not rounds.may_begin(s, kind, starter):
             return False
-        r = rounds.begin(s, len(self.rounds), kind, starter)
+        r = rounds.begin(s, len(self.rounds), kind, starter, self.at_once)
         self.rounds.append(r)
         self.blocked[starter] += 1
         self.behind[starter] = False
@@ -76,7 +76,7 @@ class Mailroom:
             r.answers[requested] = rounds.acknowledge(s, r, requested)
             self.blocked[requested] += 1
             highest = s.active if r.kind == rounds.DEACTIVATE else s.total
-            self.behind[requested] = highest[requested] > r.k + 1
+            self.behind[requested] = highest[requested] > r.last + 1
             self._send(r, requested, requested, r.starter, 1)
         decided = np.sort(to[part == self.nodes + 1])
         if len(decided):

@@ -16,6 +16,7 @@ explains where and why the conditions are stricter than the paper's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Round:
     kind: int
     starter: int
     k: int
-    incarnation: int
+    incarnation: NDArray[Any]
+    """Of the components k to last."""
     entries: NDArray[np.int32]
     """C_k of the starter."""
     horizon: int
@@ -44,22 +46,29 @@ class Round:
     """The senders of those unknown messages that carry C_k. Each of them recognizes its own messages."""
     answers: NDArray[np.uint8]
     """The answer in each process's acknowledgement."""
+    last: int = 0
+    """The last component of the round. A Remove round may be about several: k to last."""
     missing_answers: int = 0
     accepted: bool = True
     open: bool = field(default=True)
     """True until the starter has decided."""
 
 
-def begin(s: DcsState, number: int, kind: int, starter: int) -> Round:
-    """Return a round about the starter's highest active (Deactivate) or highest (Remove) component (phase 1)."""
-    k = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
+def begin(s: DcsState, number: int, kind: int, starter: int, at_once: bool = False) -> Round:
+    """Return a round about the starter's highest active (Deactivate) or highest (Remove) component (phase 1).
+
+    With `at_once` a Remove round is about all inactive components.
+    """
+    last = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
+    k = int(s.active[starter]) if kind == REMOVE and at_once else last
     live = np.flatnonzero(s.left > 0)
     unknown = live[~s.has(np.array([starter]), live)[0]]
     carrying = unknown[(s.length[unknown] > k) & (s.m_incarnation[unknown, k] == s.incarnation[starter, k])]
     return Round(
-        number, kind, starter, k, int(s.incarnation[starter, k]), s.component(np.array([starter]), k)[0].copy(),
+        number, kind, starter, k, s.incarnation[starter, k : last + 1].copy(),
+        s.component(np.array([starter]), k)[0].copy(),
         int(s.slots.at["next"][0]), s.m_id[unknown], s.sender[carrying], np.zeros(len(s.active), np.uint8),
-        missing_answers=len(s.active) - 1,
+        last=last, missing_answers=len(s.active) - 1,
     )  # fmt: skip
 
 
@@ -87,11 +96,12 @@ def decide(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> None:
         s.active[still] -= 1
         return
     # A process that learned of the removal from a message has carried it out already.
-    still = nodes[s.incarnation[nodes, r.k] == r.incarnation]
-    assert (s.active[still] <= r.k).all() and (s.total[still] <= r.k + 1).all(), "removal of a component in use"
-    s.total[still] = np.minimum(s.total[still], r.k)
-    s.incarnation[still, r.k] += 1
-    s.counts["removed"] += len(still)
+    for k in range(r.last, r.k - 1, -1):  # one by one, since a round about fewer of them may have been decided before
+        still = nodes[s.incarnation[nodes, k] == r.incarnation[k - r.k]]
+        assert (s.active[still] <= k).all() and (s.total[still] <= k + 1).all(), "removal of a component in use"
+        s.total[still] = np.minimum(s.total[still], k)
+        s.incarnation[still, k] += 1
+        s.counts["removed"] += len(still)
 
 
 def _may_deactivate(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -105,7 +115,7 @@ def _may_deactivate(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[
     equal = np.where(absent, not r.entries.any(), equal)
     return (
         (s.active[nodes] <= r.k + 1)
-        & (s.incarnation[nodes, r.k] == r.incarnation)
+        & _knows(s, r, nodes)
         & equal
         & ~_increments(s, nodes, r.k)
         & ~_waits_for_increment(s, nodes, r.k)
@@ -121,8 +131,13 @@ def _may_remove(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.b
     known = np.flatnonzero((s.left > 0) & (s.m_id < r.horizon) & ~np.isin(s.m_id, r.unknown))
     has_all = s.has(nodes, known).all(axis=1)
     sent_all = (s.last_with[nodes, r.k] < r.horizon) & ~np.isin(nodes, r.unknown_with)
-    idle = (s.active[nodes] <= r.k) & (s.total[nodes] <= r.k + 1) & (s.incarnation[nodes, r.k] == r.incarnation)
+    idle = (s.active[nodes] <= r.k) & (s.total[nodes] <= r.last + 1) & _knows(s, r, nodes)
     return idle & has_all & sent_all
+
+
+def _knows(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which processes have the incarnations of the round's components."""
+    return (s.incarnation[nodes, r.k : r.last + 1] == r.incarnation).all(axis=1)
 
 
 def _increments(s: DcsState, nodes: NDArray[np.int32], k: int) -> NDArray[np.bool_]:

@@ -45,6 +45,7 @@ class DynamicClockSet(Protocol):
         until_ps: int = 0,
         even: bool = False,
         by_id: bool = False,
+        remove_at_once: bool = False,
     ) -> None:
         """Set the parameters of Section V.
 
@@ -63,12 +64,14 @@ class DynamicClockSet(Protocol):
             until_ps: The run ends once this time is reached, and all messages are delivered and all rounds decided.
             even: Share the entries of a component evenly among the processes.
             by_id: Choose S_incr by the process's id, modulo the number of components, and not at random.
+            remove_at_once: A Remove round is about all inactive components, not only the last.
         """
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
         self.increments, self.assigned, self.period_ps, self.phases = increments, assigned, period_ps, phases
         self.alpha = min(1.0, period_ps / memory_ps)
         self.messages, self.until_ps, self.even, self.by_id = messages, until_ps, even, by_id
+        self.remove_at_once = remove_at_once
 
     def start(self, context: Context) -> None:
         """Allocate the arrays."""
@@ -77,7 +80,7 @@ class DynamicClockSet(Protocol):
         f = choose_entries(context.seed, n, self.size, self.increments, self.even)
         self.s = initial_state(f, self.size, self.capacity, self.components, self.assigned, context.seed, self.by_id)
         self._tape = allocate(Tape, reported=4096, act=0)
-        self.mailroom = Mailroom(n, self.size)
+        self.mailroom = Mailroom(n, self.size, self.remove_at_once)
         self.tick = np.zeros(n, np.int64)
         self.load = np.zeros(n)
         self._heard = np.zeros(n, np.int64)

@@ -33,7 +33,7 @@ from causeway.pycontrol.protocols.mobile.messages import (
     LeaveACK,
     Message,
 )  # fmt: skip
-from causeway.pycontrol.protocols.mobile.meter import Meter
+from causeway.pycontrol.protocols.mobile.meter import S_PS, Meter
 from causeway.pycontrol.protocols.mobile.stream import stream_of
 from causeway.pycontrol.protocols.mobile.timing import Timing
 
@@ -76,6 +76,8 @@ class Host(Node):
         self.saved = Saved()
         self.nearest = NO_CELL
         self.down = False
+        self.recovered = False
+        """True from a recovery to the first acknowledgement after it, if that is late."""
         self.wants_to_leave = False
         self._forget_all()
 
@@ -153,6 +155,7 @@ class Host(Node):
         """Handle a message of a station (1.15-48)."""
         if isinstance(content, AppSH):  # nearly all messages
             self.meter.arrived(self._needs(content))
+            self.meter.heard()
             if content.id_C == self.id_C:
                 self._on_app_sh(content)
             return
@@ -204,7 +207,7 @@ class Host(Node):
 
     def on_up(self) -> None:
         """Restore the saved variables and connect anew (Section IV.E)."""
-        self.down = False
+        self.down, self.recovered = False, self.timing.late_first_ack
         saved = self.saved
         self.seq_h, self.SBuffer, self.Ses = saved.seq_h, dict(saved.SBuffer), saved.Ses
         self.Ses_LC, self.Co, self.seq_C = saved.position
@@ -344,7 +347,11 @@ class Host(Node):
         return tuple(intervals)
 
     def _set_ack_timer(self) -> None:
-        wait_ps = self.timing.ack_wait_ps(self.timing.ack_ps, self.id, self.now_ps, self.random)
+        if self.recovered and self.state is HostState.ESTAB:
+            self.recovered = False
+            wait_ps = 2 * S_PS + self.random.randrange(S_PS)
+        else:
+            wait_ps = self.timing.ack_wait_ps(self.timing.ack_ps, self.id, self.now_ps, self.random)
         self.set_timer("ack", wait_ps)
 
     # ---- own messages ---------------------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ class Meter:
     arrivals_needed: int = 0
     losses_needed: int = 0
     """The part of `losses` whose receivers needed the message from that sender and did not have it yet."""
+    frames_heard: int = 0
+    frames_addressed: int = 0
+    """Messages of stations that hosts heard, of other cells too, and those that their own stations sent them."""
     handoffs: int = 0
     handoff_ps: int = 0
     list_lengths: Counter[str] = field(default_factory=Counter)
@@ -79,6 +82,14 @@ class Meter:
         if self.from_ps <= self.clock.now_ps < self.to_ps:
             self.arrivals += 1
             self.arrivals_needed += needed
+
+    def heard(self) -> None:
+        """Count a message of any station that reached a host."""
+        self.frames_heard += self.counting
+
+    def addressed(self, hosts: int) -> None:
+        """Count a message of a station to the hosts of its cell."""
+        self.frames_addressed += hosts * self.counting
 
     def lost(self, needed: bool) -> None:
         """Count a copy of an application message that did not reach a node in reach, as the engine reports."""
@@ -135,6 +146,7 @@ class Meter:
             "sent_per_delivery": (self.sent_air(), self.deliveries),
             "loss_application": (self.losses, self.losses + self.arrivals),
             "loss_needed": (self.losses_needed, self.losses_needed + self.arrivals_needed),
+            "loss_of_own_hosts": (self.frames_addressed - self.frames_heard, self.frames_addressed),
             "handoff_s": (self.handoff_ps / S_PS, self.handoffs),
             "md_mean": (self.md_ids, self.md_copies),
             **{f"handoff_{name}_mean": (total, self.handoffs) for name, total in self.list_lengths.items()},

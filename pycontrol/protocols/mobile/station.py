@@ -54,6 +54,8 @@ class Station(Node):
         self.vMd = 0
         self.past: dict[int, tuple[int, int]] = {}
         """The last known session of each host that is at another station, and the time when it was learned."""
+        self.heard_ps: dict[int, int] = {}
+        """The time of the last message of each host, if silent hosts are forgotten."""
         self.handoff = Handoff(self)
 
     @property
@@ -73,6 +75,8 @@ class Station(Node):
 
     def on_packet(self, content: Message, sender: int, interface: int) -> None:
         """Handle a message of a host or of another station (2.1, 4.52)."""
+        if self.timing.forget_ps and interface == WIRELESS:
+            self.heard_ps[sender] = self.now_ps
         match content:
             case AppHS():
                 self.meter.arrived(self._needs(content))
@@ -168,6 +172,8 @@ class Station(Node):
 
     def _send_pending(self) -> None:
         """Send the outstanding messages that are due, and set the timer for the next one."""
+        if self.timing.forget_ps:
+            self._forget_silent()
         now_ps, next_ps = self.now_ps, 0
         for entry in self.SBuffer.first(self.timing.outstanding):
             if entry.due_ps <= now_ps:
@@ -182,12 +188,21 @@ class Station(Node):
 
     def _send_entry(self, entry: Entry) -> None:
         entry.due_ps = self._next_due_ps(entry)
+        self.meter.addressed(len(self.h))
         self.transmit(AppSH(entry.data, entry.seq_C, self.id, frozenset(entry.M_d), self.vMd))
 
     def _next_due_ps(self, entry: Entry) -> int:
         pending = min(len(self.SBuffer), self.timing.outstanding)
         place = entry.seq_C - self.SBuffer.minSeq() + 1
         return self.now_ps + self.timing.jittered_ps(self.timing.retry_at_ps(place, pending), self.random)
+
+    def _forget_silent(self) -> None:
+        """Forget the hosts that have been silent for the time T of Section IV.E, so that they delay nobody any more."""
+        latest_ps = self.now_ps - self.timing.forget_ps
+        for id_h in [id_h for id_h, h in self.h.items() if h.holder]:
+            if self.heard_ps.setdefault(id_h, self.now_ps) < latest_ps:
+                del self.heard_ps[id_h]
+                self.delete(id_h)
 
     def _is_lacked(self, entry: Entry) -> bool:
         """Return whether to send a pending message again. Without intervals it is not known, so all are sent.

@@ -29,8 +29,10 @@ class Timing:
     retry_max_ps: int = 1000 * MS_PS
     """The time after which a pending message is sent again if few messages are pending."""
     retry_min_ps: int = 200 * MS_PS
-    """The same time if `outstanding` messages are pending. In between it is interpolated linearly (the paper defines
+    """The same time if `retry_full` messages are pending. In between it is interpolated linearly (the paper defines
     only the ends)."""
+    retry_full: int = 0
+    """The number of pending messages at which `retry_min_ps` is reached; 0: `outstanding`."""
     retry_by_age: bool = False
     """Interpolate over a message's place among the pending ones, instead of their number: from `retry_max_ps` for the
     newest to `retry_min_ps` for the oldest. The authors' later program does so, from 1 to 1/2 of a base."""
@@ -42,13 +44,17 @@ class Timing:
     """The time after which a join, init or leave without an answer is sent again."""
     spread_ps: int = 500 * MS_PS
     """The first join is at a random time up to this one, so that hosts do not all send at the start."""
+    late_first_ack: bool = False
+    """A host that recovers sends its first acknowledgement 2 to 3 s later, as in the authors' later program."""
+    forget_ps: int = 0
+    """A station forgets a host from which it has heard nothing for this time (T of Section IV.E); 0: never."""
     memory_ps: int = 60_000 * MS_PS
     """The time for which a station remembers that a session is over. A packet over the air must not take longer."""
 
     def retry_ps(self, pending: int) -> int:
         """Return the time after which to send a message again (calcTimeout of the paper)."""
-        load = min(pending, self.outstanding)
-        return self.retry_max_ps - (self.retry_max_ps - self.retry_min_ps) * load // self.outstanding
+        full = self.retry_full or self.outstanding
+        return self.retry_max_ps - (self.retry_max_ps - self.retry_min_ps) * min(pending, full) // full
 
     def retry_at_ps(self, place: int, pending: int) -> int:
         """Return the time after which to send the place-th oldest (from 1) of the pending messages again."""

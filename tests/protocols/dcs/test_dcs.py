@@ -105,17 +105,29 @@ def test_vectorized_and_reference_implementation_agree_for_any_policy(seed, node
 
 
 @settings(max_examples=examples(12))
-@given(st.integers(0, 2**40), st.integers(2, 6))
-def test_with_an_entry_for_each_process_causality_holds_for_any_policy(seed, nodes):
+@given(st.integers(0, 2**40), st.integers(2, 6), st.booleans())
+def test_with_an_entry_for_each_process_causality_holds_for_any_policy(seed, nodes, at_once):
     class Exact(DynamicClockSet):
         def start(self, context):
             super().start(context)
             self.s.f[:] = np.arange(nodes)[:, None]
 
-    protocol = Exact(Anything(4), component_size=nodes, capacity=4, increments=1, period_ps=S_PS // 10)
+    protocol = Exact(
+        Anything(4), component_size=nodes, capacity=4, increments=1, period_ps=S_PS // 10, remove_at_once=at_once
+    )
     found = run(protocol, nodes, seed, (5.0, 20.0, 5), uniform_delay(1, 400)).scalars
     assert found["arrivals_out_of_order"] > 0
     assert found["violations"] == found["stuck"] == found["missing"] == 0
+
+
+def test_one_remove_round_is_about_all_inactive_components():
+    for at_once in (False, True):
+        protocol = dynamic(remove_at_once=at_once)
+        found = run(protocol, load=(2.0, 40.0, 20)).scalars
+        several = [r for r in protocol.mailroom.rounds if r.accepted and r.k < r.last]
+        assert bool(several) == at_once
+        assert found["removed"] > 0
+        assert found["stuck"] == found["missing"] == 0
 
 
 def test_components_chosen_by_process_number_are_used_equally_often():

@@ -1,0 +1,41 @@
+"""The rules by which the authors' published program changes sizes (github:Wilhelm2/DCSClocks), with its table.
+
+A process counts what it receives in 0.5 s: run it with ticks of 500 ms and a memory of as long, so that the load of a
+tick is that count. It changes one component at a time, and nothing within 0.5 s of its last change, of its own or by a
+message. Process 0 alone starts rounds. No component is ever removed, only deactivated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from causeway.pycontrol.protocols.dcs.policies.base import View, Wish
+from causeway.pycontrol.protocols.dcs.policies.table import Table
+
+STARTER = 0
+"""The process that starts all rounds."""
+
+
+class Program(Table):
+    """Sizes the clock by the table, a component at a time."""
+
+    def __init__(self, component_size: int, capacity: int) -> None:
+        super().__init__(component_size, capacity)
+        self._before = np.zeros(0, np.int32)
+        """The active components of every process after its last tick."""
+
+    def wish(self, view: View) -> Wish:
+        """Wish for one component more or less, where nothing has changed since the last tick."""
+        if len(self._before) != view.all_nodes:
+            self._before = np.ones(view.all_nodes, np.int32)
+        wish = Wish.none(len(view.nodes))
+        settled = view.active <= self._before[view.nodes]
+        more = settled & (self._components(self.entries_for(view.load_per_s)) > view.active)
+        fewer = settled & ~more & (view.active > 1) & (self.enough(view.load_per_s) < view.active)
+        back = more & (view.limit < view.active)
+        wish.grow_to = np.where(more & ~back, view.active + 1, 0).astype(np.int32)
+        wish.assign_below = np.where(back, view.limit + 1, wish.assign_below)
+        wish.assign_below = np.where(fewer & (view.limit >= view.active), view.active - 1, wish.assign_below)
+        wish.deactivate = fewer & (view.nodes == STARTER)
+        self._before[view.nodes] = np.maximum(view.active, np.minimum(wish.grow_to, self.capacity))
+        return wish
