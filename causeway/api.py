@@ -4,6 +4,7 @@ Semantic versions promise these names and nothing else; all other modules are in
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop
+from causeway.analysis.figures.data import Data as PlotData
 from causeway.analysis.kinds.kind import plot_kind
 from causeway.analysis.plots import Expected, Headline, Plot, Scene, State
 from causeway.bridge.events import Actions, Kind, Window
@@ -98,6 +99,7 @@ __all__ = [
     "Partition",
     "PerNode",
     "Plot",
+    "PlotData",
     "ProgramNode",
     "ProgramParams",
     "ProgramStudy",

@@ -18,24 +18,16 @@ from typing import Annotated
 import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
+from causeway.cli.folders import OutDir, place
 from causeway.cli.installations import Inet, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
+from causeway.cli.result_commands import compact, convert, diff, report, tables
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.user_file import describe_user_error
 
 app = typer.Typer(cls=StrictGroup, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
-
-
-def _place(folder: Path | None) -> Path | None:
-    from causeway.analysis.remote import place
-
-    return None if folder is None else place(folder)
-
-
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
-Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
 
 def _version(wanted: bool) -> None:
@@ -62,7 +54,7 @@ def top(
 def doctor(
     directory: Annotated[
         Path | None,
-        typer.Argument(help="A result folder to check; default: this machine.", callback=_place),
+        typer.Argument(help="A result folder to check; default: this machine.", callback=place),
     ] = None,
     repair: Annotated[bool, typer.Option("--repair", help="Restore or remove damaged runs; remove orphans.")] = False,
     former_repair: Annotated[bool, typer.Option("--mend", hidden=True, help="The former name of --repair.")] = False,
@@ -377,93 +369,8 @@ def replay(
     replay_file(file, out, study, None if at is None else (round(at * 10**12), -1 if node is None else node))
 
 
-@app.command()
-def report(
-    directory: Folder,
-    spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
-    ] = None,
-    kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
-    ] = None,
-    export: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FORMAT", help="svg, pdf, pgf (figures), tex (tables): files for a paper, in report/export."
-        ),
-    ] = None,
-    study: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of its violations."),
-    ] = None,
-    again: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0, help="Time to repeat a wrong run, to draw its violations (0: none)."),
-    ] = 20.0,
-) -> None:
-    """Write DIR/report/index.html and comparison.csv from a result folder."""
-    from causeway.cli.report import write_report
-
-    write_report(directory, spark, out, kinds or [], export or [], study or [], again)
-
-
-@app.command()
-def tables(
-    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
-    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
-    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
-    add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
-) -> None:
-    """Write the tables of a paper's page from result folders, or from the numbers stored beside the page."""
-    from causeway.cli.tables import write_tables
-
-    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
-
-
-@app.command()
-def convert(
-    paths: Annotated[list[Path], typer.Argument(help="OMNeT++ result files (.sca, .vec) or folders of them.")],
-    out_dir: OutDir = Path("results"),
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Convert the rest when a file is bad.")] = False,
-    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
-    clash: Annotated[
-        str, typer.Option(help="Files of two places that hold a run of one name: refuse, keep apart, or merge.")
-    ] = "refuse",
-) -> None:
-    """Convert OMNeT++ result files of any project into the parquet tables."""
-    from causeway.cli.convert import convert_files
-
-    raise typer.Exit(convert_files(paths, out_dir, keep_going, spark, clash, out, err))
-
-
-@app.command()
-def compact(directory: Folder) -> None:
-    """Put the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
-    from causeway.cli.compact import compact_folder
-
-    compact_folder(directory, out)
-
-
-@app.command()
-def diff(
-    a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=_place)],
-    b: Annotated[Path | None, typer.Argument(help="Another one.", callback=_place)] = None,
-    threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
-    filter_text: Annotated[
-        str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
-    ] = "",
-    vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
-    save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
-) -> None:
-    """Compare two result folders; exit with status 1 if they differ by more than the threshold."""
-    from causeway.cli.diff import diff_folders, save_baseline
-
-    if save is not None and b is None:
-        save_baseline(a, save, vectors, out)
-    elif b is not None and save is None:
-        raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
-    else:
-        raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
+for command in (report, tables, convert, compact, diff):
+    app.command()(command)
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from causeway import api
 from causeway.deprecated import NAMES
 from causeway.pycontrol.reading import Reading
+from causeway.studies.run_request import takes_setting
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "api.txt"
 ONLY = {
@@ -49,7 +50,9 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
         yield f"class {name}{_bases(thing)}"
         yield from _members(name, thing)
     elif inspect.isfunction(thing):
-        yield from (_call(f"def {name}", one) for one in typing.get_overloads(thing) or [thing])
+        for one in typing.get_overloads(thing) or [thing]:
+            shared = "setting" in inspect.signature(one).parameters
+            yield _call(f"def {name}", takes_setting(one) if shared else one)
     elif isinstance(thing, types.GenericAlias):  # its arguments are shown differently by versions of numpy
         yield f"{name} = {thing.__origin__.__name__}"
     else:

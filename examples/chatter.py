@@ -16,17 +16,17 @@ PORT = 4000
 
 
 class Chatter(asyncio.DatagramProtocol):
-    def __init__(self, node):
-        self.node, self.said, self.heard = node, {}, set()
+    def __init__(self, node: cw.ProgramNode) -> None:
+        self.node, self.said, self.heard = node, dict[int, float](), set[str]()
 
-    def connection_made(self, transport):
+    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
         self.transport = transport
 
-    def say(self, number):
+    def say(self, number: int) -> None:
         self.said[number] = asyncio.get_running_loop().time()
         self.transport.sendto(b"hello %d" % number, ("255.255.255.255", PORT))
 
-    def datagram_received(self, data, addr):
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         word, number = data.split()
         if word == b"hello" and addr[0] != self.node.address:
             self.transport.sendto(b"here %s" % number, addr)
@@ -35,7 +35,7 @@ class Chatter(asyncio.DatagramProtocol):
             self.node.record("round_trip_s", asyncio.get_running_loop().time() - self.said[int(number)])
 
 
-async def main(node):
+async def main(node: cw.ProgramNode) -> int:
     loop = asyncio.get_running_loop()
     _, chatter = await loop.create_datagram_endpoint(
         lambda: Chatter(node), local_addr=("0.0.0.0", PORT), allow_broadcast=True

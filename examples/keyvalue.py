@@ -13,18 +13,21 @@ does what it is asked again once more: somebody else may have written in between
 """
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import causeway as cw
 
 LEADER = 0
+Ask = NamedTuple("Ask", [("number", int), ("what", str), ("key", str), ("value", Any)])
+Answer = NamedTuple("Answer", [("number", int), ("result", Any)])
+Copy = NamedTuple("Copy", [("key", str), ("value", Any)])
 
 
 class Store(cw.Node):
     def on_start(self) -> None:
         self.values: dict[str, Any] = {}
         self.calls = 0
-        self.asked: tuple[Any, ...] = ()
+        self.asked: Ask | None = None
         self.done: dict[int, tuple[int, Any]] = {}
         """Maps each node to its last call and the result of it."""
 
@@ -40,41 +43,42 @@ class Store(cw.Node):
         self.call("cas", (self.values.get("x"), f"{self.id}.{self.calls}"))
 
     def call(self, what: str, value: Any) -> None:
-        if not self.asked:
+        if self.asked is None:
             self.calls += 1
             self.call_begins(what, "x", value)
-            self.asked = (self.calls, what, "x", value)
-            self.begin()
+            self.asked = Ask(self.calls, what, "x", value)
+            self.begin(self.asked)
 
-    def begin(self) -> None:
+    def begin(self, ask: Ask) -> None:
         if self.id == LEADER:
-            self.answered(self.asked[0], self.carry_out(LEADER, *self.asked))
+            self.on_answer(Answer(ask.number, self.carry_out(LEADER, ask)), LEADER)
         else:
-            self.send(LEADER, ("ask", *self.asked), 20)
+            self.send(LEADER, ask, 20)
             self.set_timer("again", cw.seconds(1))
 
     def on_timer(self, key: Hashable) -> None:
-        self.begin()
+        if self.asked is not None:
+            self.begin(self.asked)
 
-    def answered(self, number: int, result: Any) -> None:
-        if self.asked and self.asked[0] == number:
-            self.asked = ()
+    @cw.handles(Answer)
+    def on_answer(self, answer: Answer, sender: int) -> None:
+        if self.asked is not None and self.asked.number == answer.number:
+            self.asked = None
             self.cancel_timer("again")
-            self.call_returns(result)
+            self.call_returns(answer.result)
 
     # ---- the store --------------------------------------------------------------------------------------------------
-    def on_packet(self, content: tuple[Any, ...], sender: int, interface: int) -> None:
-        what, *rest = content
-        if what == "ask":
-            self.send(sender, ("answer", rest[0], self.carry_out(sender, *rest)), 20)
-        elif what == "answer":
-            self.answered(*rest)
-        else:
-            self.values[rest[0]] = rest[1]
+    @cw.handles(Ask)
+    def on_ask(self, ask: Ask, sender: int) -> None:
+        self.send(sender, Answer(ask.number, self.carry_out(sender, ask)), 20)
 
-    def carry_out(self, node: int, number: int, what: str, key: str, value: Any) -> Any:
-        if self.done.get(node, (0, None))[0] < number:
-            self.done[node] = number, self.effect(what, key, value)
+    @cw.handles(Copy)
+    def on_copy(self, copy: Copy, sender: int) -> None:
+        self.values[copy.key] = copy.value
+
+    def carry_out(self, node: int, ask: Ask) -> Any:
+        if self.done.get(node, (0, None))[0] < ask.number:
+            self.done[node] = ask.number, self.effect(ask.what, ask.key, ask.value)
         return self.done[node][1]
 
     def effect(self, what: str, key: str, value: Any) -> Any:
@@ -86,25 +90,25 @@ class Store(cw.Node):
             if before != expected:
                 return False
         self.values[key] = value
-        self.send(cw.EVERYONE, ("copy", key, value), 20)
+        self.send(cw.EVERYONE, Copy(key, value), 20)
         return what == "cas"
 
 
 class Stale(Store):
     """Wrong: a follower answers reads from its own copy."""
 
-    def begin(self) -> None:
-        if self.asked[1] == "read":
-            self.answered(self.asked[0], self.values.get("x"))
+    def begin(self, ask: Ask) -> None:
+        if ask.what == "read":
+            self.on_answer(Answer(ask.number, self.values.get("x")), self.id)
         else:
-            super().begin()
+            super().begin(ask)
 
 
 class Forgetful(Store):
     """Wrong: what is asked again is done again."""
 
-    def carry_out(self, node: int, number: int, what: str, key: str, value: Any) -> Any:
-        return self.effect(what, key, value)
+    def carry_out(self, node: int, ask: Ask) -> Any:
+        return self.effect(ask.what, ask.key, ask.value)
 
 
 class KeyValue(cw.ModelStudy):

@@ -10,11 +10,14 @@ Verdict: it is linearizable. The hurried version returns what it read without te
 may return an older value.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import causeway as cw
 
 Stamp = tuple[int, int]
+Ask = NamedTuple("Ask", [("round", int)])
+Store = NamedTuple("Store", [("round", int), ("stamp", Stamp), ("value", Any)])
+Answer = NamedTuple("Answer", [("round", int), ("stamp", Stamp), ("value", Any)])
 
 
 class Register(cw.Node):
@@ -43,28 +46,32 @@ class Register(cw.Node):
 
     def ask(self, doing: str) -> None:
         self.doing, self.round, self.heard = doing, self.round + 1, {self.id: (self.stamp, self.value)}
-        self.send(cw.EVERYONE, ("ask", self.round), 10)
+        self.send(cw.EVERYONE, Ask(self.round), 10)
 
     def store(self, stamp: Stamp, value: Any) -> None:
         self.found, self.round = value, self.round + 1
         self.doing += " stored"
         self.keep(stamp, value)
         self.heard = {self.id: (stamp, value)}
-        self.send(cw.EVERYONE, ("store", self.round, stamp, value), 10)
+        self.send(cw.EVERYONE, Store(self.round, stamp, value), 10)
 
     def keep(self, stamp: Stamp, value: Any) -> None:
         if stamp > self.stamp:
             self.stamp, self.value = stamp, value
 
-    def on_packet(self, content: tuple[Any, ...], sender: int, interface: int) -> None:
-        what, number, *rest = content
-        if what == "ask":
-            self.send(sender, ("answer", number, self.stamp, self.value), 10)
-        elif what == "store":
-            self.keep(*rest)
-            self.send(sender, ("answer", number, self.stamp, self.value), 10)
-        elif self.doing and number == self.round:
-            self.heard[sender] = (rest[0], rest[1])
+    @cw.handles(Ask)
+    def on_ask(self, ask: Ask, sender: int) -> None:
+        self.send(sender, Answer(ask.round, self.stamp, self.value), 10)
+
+    @cw.handles(Store)
+    def on_store(self, store: Store, sender: int) -> None:
+        self.keep(store.stamp, store.value)
+        self.send(sender, Answer(store.round, self.stamp, self.value), 10)
+
+    @cw.handles(Answer)
+    def on_answer(self, answer: Answer, sender: int) -> None:
+        if self.doing and answer.round == self.round:
+            self.heard[sender] = (answer.stamp, answer.value)
             if 2 * len(self.heard) > self.node_count:
                 self.go_on()
 

@@ -8,6 +8,7 @@ over a TCP connection of its own, and passes the token on. Messages are delivere
 """
 
 from collections import deque
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -16,6 +17,8 @@ import causeway as cw
 TOKEN_BYTES = 16
 REST_PS = cw.ms(20)
 """A token that nobody needs stays so long with everyone."""
+Token = NamedTuple("Token", [("number", int)])  # the number of the next message
+Message = NamedTuple("Message", [("number", int), ("message", int)])
 
 
 class Speaker(cw.Node):
@@ -31,27 +34,25 @@ class Speaker(cw.Node):
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         self.to_say.append((self.new_message(), size_bytes))
 
-    def on_packet(self, content: tuple[str, int, int], sender: int, interface: int) -> None:
-        what, number, message = content
-        if what == "token":
-            self.take_token(number)
-        else:
-            self.held[number] = message
-            self.deliver_in_order()
+    @cw.handles(Message)
+    def on_message(self, message: Message, sender: int) -> None:
+        self.held[message.number] = message.message
+        self.deliver_in_order()
 
-    def take_token(self, number: int) -> None:
-        spoke = bool(self.to_say)
+    @cw.handles(Token)
+    def on_token(self, token: Token, sender: int) -> None:
+        number, spoke = token.number, bool(self.to_say)
         while self.to_say:
             message, size_bytes = self.to_say.popleft()
             self.held[number] = message
             for other in self.peers:
-                self.send(other, ("message", number, message), size_bytes, cw.WIRE)
+                self.send(other, Message(number, message), size_bytes, cw.WIRE)
             number += 1
         self.deliver_in_order()
         self.after(0 if spoke else REST_PS, self.pass_on, number)
 
     def pass_on(self, number: int) -> None:
-        self.send((self.id + 1) % self.node_count, ("token", number, -1), TOKEN_BYTES, cw.WIRE)
+        self.send((self.id + 1) % self.node_count, Token(number), TOKEN_BYTES, cw.WIRE)
 
     def deliver_in_order(self) -> None:
         while self.next_number in self.held:

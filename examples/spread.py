@@ -5,16 +5,20 @@ causeway report results/spread --kinds examples/spread.py
 
 results/spread/report/figures.csv is then the file spread.csv beside this one.
 """
+# pyright: reportUnknownMemberType=false
+# matplotlib's methods take keywords without types.
 
 from typing import ClassVar
 
+import pandas as pd
+from matplotlib.axes import Axes
 from pydantic import Field
 
 import causeway as cw
 
 
 @cw.plot_kind
-def spread(ax, data, width=0.06):
+def spread(ax: Axes, data: cw.PlotData, width: float = 0.06) -> pd.DataFrame:
     """Draw a box from the smallest to the largest value of all seeds at each x, and a stroke at the middle one."""
     found = data.values().groupby(["series", "engine", "x"])["value"].agg(["min", "median", "max", "count"])
     found = found.reset_index()

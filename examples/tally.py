@@ -17,14 +17,18 @@ import causeway as cw
 PORT = 4000
 
 
+class Counter(cw.ProgramNode):
+    total: int
+
+
 class Tally(asyncio.DatagramProtocol):
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Counter) -> None:
         self.node, self.heard, self.answered = node, set[str](), asyncio.Event()
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
         self.transport = transport
 
-    def datagram_received(self, data: bytes, addr: Any) -> None:
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         if data == b"thanks":
             self.answered.set()
             return
@@ -34,7 +38,7 @@ class Tally(asyncio.DatagramProtocol):
         self.transport.sendto(b"thanks", addr)
 
 
-async def main(node: Any) -> None:
+async def main(node: Counter) -> None:
     node.total = 0
     loop = asyncio.get_running_loop()
     transport, tally = await loop.create_datagram_endpoint(lambda: Tally(node), local_addr=("0.0.0.0", PORT))

@@ -214,8 +214,9 @@ class InetNetwork:
     itself names the nodes (`causeway-nodes`, or applications of type ProtocolApp).
     """
 
-    nodes: int
-    """The number of hosts that take part: nodes 0, 1, ... in the order of their NED paths."""
+    nodes: int = 0
+    """The number of hosts that take part: nodes 0, 1, ... in the order of their NED paths. By default, as many as
+    `hosts` or the ini file selects: INET builds the network once before the run, and counts them."""
     _: KW_ONLY
     ini: str
     workload: Workload = field(default_factory=Workload)

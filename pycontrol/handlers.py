@@ -42,10 +42,10 @@ class Node(Requests):
     def on_start(self) -> None:
         """Start the node. It is called before the first event; actions take effect at the reaction time."""
 
-    def on_broadcast(self, number: int, size_bytes: int) -> None:
+    def on_broadcast(self, number: int, size_bytes: int, /) -> None:
         """Handle the application's wish to broadcast; `number` counts such wishes in the run."""
 
-    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+    def on_packet(self, content: Any, sender: int, interface: int, /) -> None:
         """Handle a packet that arrived. Its content is the object that was sent, so do not change it.
 
         Unless a subclass overrides it, it calls the method with `@handles` for the type of the content, if there are
@@ -55,7 +55,7 @@ class Node(Requests):
         if handler is not None:
             handler(content, sender)
 
-    def on_timer(self, key: Hashable) -> None:
+    def on_timer(self, key: Hashable, /) -> None:
         """Handle the timer `key`, which is due."""
         if type(self).on_timer is Node.on_timer:
             name = type(self).__name__
@@ -64,13 +64,13 @@ class Node(Requests):
                 "timer is only there for has_timer)"
             )
 
-    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+    def on_station(self, station: int, x_mm: int, y_mm: int, /) -> None:
         """Handle a report of this host's position. `station` is the nearest station in reach, or -1."""
 
-    def on_lost(self, content: Any, interface: int) -> None:
+    def on_lost(self, content: Any, interface: int, /) -> None:
         """Count a packet that this node did not get. Do not act on it: only the engine knows of the loss."""
 
-    def on_connection(self, kind: int, connection: int, arg: int) -> None:
+    def on_connection(self, kind: int, connection: int, arg: int, /) -> None:
         """Handle an event of a TCP connection of this node: a Kind from CONNECTED to ENDED."""
 
     def on_down(self) -> None:

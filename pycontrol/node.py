@@ -23,12 +23,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
-from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.events import (
     BROADCAST_PEER,
-    FOREVER,
     IGNORED,
     NO_ACTIONS,
     PAD,
@@ -50,6 +48,7 @@ from causeway.errors import RunError, UserError
 from causeway.network.networks import AbstractNetwork, InetNetwork
 from causeway.network.units import UnitError
 from causeway.pycontrol import arguments
+from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
@@ -64,7 +63,15 @@ from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire, forget_calls
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
-from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, call, misuse, protocol_error, shown
+from causeway.pycontrol.protocol_errors import (
+    Misuse,
+    ProtocolError,
+    broken_lookahead,
+    call,
+    misuse,
+    protocol_error,
+    shown,
+)
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.services import OTHER_NAME, NotYet, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
@@ -77,13 +84,6 @@ SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.C
 MOVE = int(Act.MOVE)
 CONNECT = int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
-OVER = (
-    "send", "declare_lookahead", "set_timer", "cancel_timer", "switch", "move", "connect", "on_tcp", "new_message",
-    "note",
-)  # fmt: skip
-"""The services that are refused in `on_finish`."""
-IN_WORDS = {"switch": "crash or recover", "note": "deliver, joined or left"}
-"""Their names for users, where those differ."""
 
 
 class PerNode(Protocol):
@@ -350,8 +350,7 @@ class PerNode(Protocol):
     def finish(self, now_ps: int) -> None:
         """Call `on_finish` of every node. From now on the nodes cannot act."""
         self.now_ps = now_ps
-        for service in OVER:
-            setattr(self, service, partial(_refuse_at_the_end, service))
+        refuse_services(self)
         self._each(len(self.nodes), self._finish, "on_finish")
 
     def _finish(self, id_: int) -> None:
@@ -478,13 +477,7 @@ class PerNode(Protocol):
         _, time_ps, node, *_ = row
         promised_ps, after_ps = self._lookahead.get((node, self._topic), 0), time_ps - self.now_ps
         if after_ps < promised_ps or promised_ps == IGNORED:
-            promised_lookahead = (
-                "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
-            )
-            raise RunError(
-                f"node {node} promised to do {promised_lookahead} about packets of topic {self._topic} and acts after "
-                f"{after_ps / 10**12:g} s; declare less (`declare_lookahead`), or send such packets under another topic"
-            )
+            raise broken_lookahead(node, self._topic, promised_ps, after_ps)
 
     def _up_or_down(self, node: int, up: bool) -> None:
         if up:
@@ -508,10 +501,3 @@ class PerNode(Protocol):
         lookaheads = tuple(Lookahead(node, topic, ps) for (node, topic), ps in declared.items())
         declared.clear()
         return ActionRows(rows, self.stop, lookaheads, made)
-
-
-def _refuse_at_the_end(service: str, *_: Any, **__: Any) -> NoReturn:
-    raise Misuse(
-        f"{IN_WORDS.get(service, service)} is called in on_finish, when no event can follow any more; a node may only "
-        "record and log there"
-    )

@@ -125,8 +125,8 @@ class Requests(Timers):
     def _times_out(self, serial: int) -> None:
         vars(self)["_open_requests"].pop(serial).on_timeout()
 
-    def _exchange(self, exchange: Exchange, sender: int, interface: int) -> None:
-        """Handle a packet that is a request or a reply."""
+    def _exchange(self: Any, exchange: Exchange, sender: int, interface: int) -> None:
+        """Handle a packet that is a request or a reply; the content of a request goes to `Node.on_packet`."""
         state: dict[str, Any] = vars(self)
         if not exchange.is_reply:
             state["_current_request"] = Request(sender, exchange.serial, interface)
@@ -141,11 +141,7 @@ class Requests(Timers):
         waiting.timeout.cancel()
         waiting.on_reply(exchange.content, sender)
         if (contents := self.runtime.contents) is not None:
-            contents.look(self, handler_behind(waiting.on_reply))  # type: ignore[arg-type]
-
-    def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """Handle a packet that arrived. `Node` implements it."""
-        raise NotImplementedError
+            contents.look(self, handler_behind(waiting.on_reply))
 
 
 def with_overhead(content: Any, size_bytes: int | None) -> int:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from causeway.bridge.events import FOREVER, IGNORED
 from causeway.errors import RunError, UserError
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -34,6 +35,15 @@ class Misuse(ValueError):
 def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
     """Return the error for a wrong argument of a service, which names the argument, its value and the allowed ones."""
     return Misuse(f"{service} was given {name}={shown(given)}; allowed: {allowed}")
+
+
+def broken_lookahead(node: int, topic: int, promised_ps: int, after_ps: int) -> RunError:
+    """Return the error for an action that is sooner than the lookahead that its node declared for a topic."""
+    promised = "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
+    return RunError(
+        f"node {node} promised to do {promised} about packets of topic {topic} and acts after {after_ps / 10**12:g} s; "
+        "declare less (`declare_lookahead`), or send such packets under another topic"
+    )
 
 
 def shown(value: Any) -> str:

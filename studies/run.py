@@ -6,17 +6,16 @@ import contextlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from causeway.errors import RunError
 from causeway.network.networks import Network
-from causeway.network.workload import Script, Workload
 from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies.execution import execute, result_folder
-from causeway.studies.protocol_study import MakeNetwork, MakeObservers
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, endless
+from causeway.studies.protocol_study import MakeNetwork
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, endless, takes_setting
 from causeway.studies.run_result import Run, from_folder, of_result
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.study_objects import check_folder, check_processes
@@ -31,50 +30,39 @@ def run(
     protocol: type[N] | Callable[[int], N],
     network: Network | MakeNetwork,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
     twice: bool = False,
+    **setting: Unpack[Setting],
 ) -> Run[N]: ...
 @overload
 def run(
     protocol: AnyStudy | type[Protocol] | Callable[[], Protocol],
     network: Network | MakeNetwork | None = None,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
     twice: bool = False,
+    **setting: Unpack[Setting],
 ) -> Run[Node]: ...
+@takes_setting
 def run(
     protocol: AnyStudy | AnyProtocol,
     network: Network | MakeNetwork | None = None,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     record: str | Path | None = None,
     pdb: bool = False,
     twice: bool = False,
+    **setting: Unpack[Setting],
 ) -> Run[Any]:
     """Run a protocol on a network, or a study, and return the results.
 
@@ -84,25 +72,26 @@ def run(
         protocol: A class of nodes, a function that returns the node for an id, or one that returns a new Protocol. Or a
             study: its class, an instance, the path of its file, or the name of one that comes with Causeway.
         network: The network, or a function that returns one; a study has its own.
-        broadcasts: The workload, such as `poisson(50)`; None: that of the network, which has none by default.
-        until: The time at which the run ends (`seconds(10)`); None: when no event is left.
         seed: The seed of all random numbers.
-        engine: "inline", "omnet" or "ns3"; None: the first one that builds the network and is installed.
-        reaction: The time that a node takes to react to an event, 1 ms by default.
-        observers: Returns the observers of a run for the number of nodes; by default the causality checker.
         params: Parameters: of a study, or arguments of the class of nodes and of the function `network`.
         out: The result folder for the run. If it contains the run already, by the same code, the run is not repeated.
         record: The file to record the run's frames in, for `causeway replay`.
         pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
             applies, not even to a simulator.
         twice: Make the run two more times, in other processes with other hash seeds, and require the same of each.
+        setting: The arguments that `simulation`, `sweep` and `compare` take, too.
+
+            - `broadcasts`: The workload, such as `poisson(50)`; by default that of the network, which has none.
+            - `until`: The time at which the run ends (`seconds(10)`); by default when no event is left.
+            - `reaction`: The time that a node takes to react to an event, 1 ms by default.
+            - `observers`: Returns the observers of a run for the number of nodes; by default the causality checker.
+            - `engine`: "inline", "omnet" or "ns3"; by default the first one that builds the network and is installed.
 
     Raises:
         UserError: No such run is possible; the message contains the reason and a remedy.
         RunError: The run failed, or `twice` found a difference.
     """
-    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
-    (job,) = request.jobs([dict(params or {})], [seed], engine)
+    (job,) = RunRequest.of(protocol, network, setting).jobs([dict(params or {})], [seed])
     if record is not None:
         job = job.but(record_to=str(record))
     if twice:

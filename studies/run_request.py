@@ -1,15 +1,19 @@
-"""Make jobs of the arguments of `causeway.run` and `causeway.sweep`: a study, or a protocol and a network."""
+"""Make jobs of the arguments of `run`, `simulation`, `sweep` and `compare`: a study, or a protocol and a network.
+
+`Setting` has the arguments that all of them take, and `RunRequest.of` checks them, once for all.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from causeway.errors import UserError, shown_type
+from causeway.errors import UserError, shown_type, unknown
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Progress
@@ -34,6 +38,34 @@ AnyStudy = str | Path | Study | type[Study]
 AnyProtocol = type[Node] | Callable[[int], Node] | type[Protocol] | Callable[[], Protocol]
 """A protocol: a class of nodes, a function id -> node, or a function that makes a Protocol."""
 DAY_PS = 86_400 * S_PS
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Setting(TypedDict, total=False):
+    """The arguments that `run`, `simulation`, `sweep` and `compare` share. None, the default of each, is said there."""
+
+    broadcasts: Workload | Script | None
+    """The workload, such as `poisson(50)`; None: that of the network, which has none by default."""
+    until: int | None
+    """The time at which the run ends (`seconds(10)`); None: when nothing is left to happen."""
+    reaction: int | None
+    """The time that a node takes to react to an event, 1 ms by default."""
+    observers: MakeObservers | None
+    """Returns the observers of a run for the number of nodes; by default the causality checker."""
+    engine: str | None
+    """"inline", "omnet" or "ns3"; None: the first one that builds the network and is installed."""
+
+
+def takes_setting(function: F) -> F:
+    """Show the arguments of `Setting` one by one in the signature of a function that takes them as `**setting`."""
+    signature = inspect.signature(function)
+    own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in inspect.get_annotations(Setting).items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    return function
 
 
 @dataclass(frozen=True)
@@ -46,26 +78,38 @@ class RunRequest:
     until: int | None = None
     reaction: int | None = None
     observers: MakeObservers | None = None
+    engine: str | None = None
 
-    def jobs(
-        self, points: Sequence[Mapping[str, Any]], seeds: Iterable[int], engine: str | None, names: Iterable[str] = ()
-    ) -> list[Job]:
+    @classmethod
+    def of(
+        cls, protocol: AnyStudy | AnyProtocol, network: Network | MakeNetwork | None, setting: Mapping[str, Any]
+    ) -> Self:
+        """Return the request of a protocol, a network and a `Setting`.
+
+        Raises:
+            UserError: An argument has a name that none has.
+        """
+        known = Setting.__annotations__
+        for name in setting:
+            if name not in known:
+                raise unknown("argument", name, known)
+        return cls(protocol, network, **setting)
+
+    def jobs(self, points: Sequence[Mapping[str, Any]], seeds: Iterable[int]) -> list[Job]:
         """Return a job for each point and seed, on one engine.
 
         Args:
             points: The parameters of each point.
             seeds: The seeds.
-            engine: The engine; None: the first one that builds the network and is installed.
-            names: The names of all parameters, if points may leave some out.
         """
         chosen = _seeds(seeds)
         points = [{name: plain(name, value) for name, value in point.items()} for point in points]
-        names = dict.fromkeys([*names, *(name for point in points for name in point)])
+        names = dict.fromkeys(name for point in points for name in point)
         source = self.source(names)
         if isinstance(source, Resolved) and isinstance(source.study, ProtocolStudy):
             _check_complete(points, names)
-        jobs = plan_seeds(source, engine or "", points, chosen)
-        found = choose_engine(jobs[0].study, engine, jobs[0].network())
+        jobs = plan_seeds(source, self.engine or "", points, chosen)
+        found = choose_engine(jobs[0].study, self.engine, jobs[0].network())
         return [job.but(engine=found) for job in jobs]
 
     def source(self, parameters: Iterable[str]) -> str | Resolved:

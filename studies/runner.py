@@ -221,6 +221,10 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
         pauses=debugging.is_on(),
         options={**({} if job.external else study.options(params, job.engine)), **options},
     )
+    if isinstance(spec.network, InetNetwork) and not spec.network.nodes:
+        from causeway.bridge.engines.omnet_query import count_nodes
+
+        spec = replace(spec, network=replace(spec.network, nodes=count_nodes(spec)))
     check_spec(spec)
     return spec
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, Unpack, overload
 
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError, shown_type
 from causeway.network.networks import Network
-from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Outcome, controlled
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.stepping import Pauses
 from causeway.studies.contained import contained
-from causeway.studies.protocol_study import MakeNetwork, MakeObservers
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
+from causeway.studies.protocol_study import MakeNetwork
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
 from causeway.studies.run_result import Run, of_result
 from causeway.studies.runner import Begun, Job
 
@@ -154,38 +153,27 @@ def simulation(
     protocol: type[N] | Callable[[int], N],
     network: Network | MakeNetwork,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
+    **setting: Unpack[Setting],
 ) -> Simulation[N]: ...
 @overload
 def simulation(
     protocol: AnyStudy | type[Protocol] | Callable[[], Protocol],
     network: Network | MakeNetwork | None = None,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
+    **setting: Unpack[Setting],
 ) -> Simulation[Node]: ...
+@takes_setting
 def simulation(
     protocol: AnyStudy | AnyProtocol,
     network: Network | MakeNetwork | None = None,
     *,
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
     seed: int = 1,
-    engine: str | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
+    **setting: Unpack[Setting],
 ) -> Simulation[Any]:
     """Return a run that the caller drives, step by step; the arguments are those of `run`.
 
@@ -197,6 +185,5 @@ def simulation(
 
     The caller may take any time between two steps; in between, clocks and random numbers are the real ones.
     """
-    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
-    (job,) = request.jobs([dict(params or {})], [seed], engine)
+    (job,) = RunRequest.of(protocol, network, setting).jobs([dict(params or {})], [seed])
     return Simulation(job)

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 from rich.console import Console
@@ -19,13 +19,12 @@ from rich.progress import Progress
 from causeway.analysis.reduce.arithmetic import interval
 from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
-from causeway.network.workload import Script, Workload
 from causeway.pycontrol.hash_seed import fixed_for_children
 from causeway.studies.campaign import Tally, Watch
 from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
-from causeway.studies.protocol_study import MakeNetwork, MakeObservers
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
+from causeway.studies.protocol_study import MakeNetwork
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
 from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
 
@@ -84,20 +83,17 @@ class SweepError(RunError):
         self.sweep = sweep
 
 
+@takes_setting
 def sweep(
     protocol: AnyStudy | AnyProtocol,
     points: Points,
     network: Network | MakeNetwork | None = None,
     *,
     seeds: Iterable[int] = range(1, 6),
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
-    engine: str | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     may_fail: bool = False,
+    **setting: Unpack[Setting],
 ) -> Sweep:
     """Run every point with every seed, in several processes, and return the results.
 
@@ -115,40 +111,32 @@ def sweep(
         points: The values of each parameter, of which every combination is run; or a list of points.
         network: See `run`.
         seeds: The seeds of each point.
-        broadcasts: See `run`.
-        until: See `run`.
-        reaction: See `run`.
-        observers: See `run`.
-        engine: See `run`.
         out: The result folder; None: a temporary one. Runs in it that were made by the same code are not repeated.
         jobs: The number of processes, by default the number of cores.
         may_fail: Return the finished runs where others failed, which are in `failed`.
+        setting: See `run`.
 
     Raises:
         UserError: No such runs are possible.
         SweepError: Runs failed, and must not, or all did. Its `sweep` has the finished ones.
     """
     listed = _points(points)
-    request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
-    planned = request.jobs(listed, seeds, engine)
+    planned = RunRequest.of(protocol, network, setting).jobs(listed, seeds)
     names = tuple(dict.fromkeys(name for point in listed for name in point))
     return _swept(planned, names, out, jobs, may_fail)
 
 
+@takes_setting
 def compare(
     one: AnyStudy | AnyProtocol,
     other: AnyStudy | AnyProtocol,
     network: Network | MakeNetwork | None = None,
     *,
     seeds: Iterable[int] = range(1, 11),
-    broadcasts: Workload | Script | None = None,
-    until: int | None = None,
-    reaction: int | None = None,
-    observers: MakeObservers | None = None,
     params: Mapping[str, Any] | None = None,
-    engine: str | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
+    **setting: Unpack[Setting],
 ) -> pd.DataFrame:
     """Run two protocols on one network with the same seeds, and return a row for each scalar that both have.
 
@@ -161,14 +149,10 @@ def compare(
         other: Another one.
         network: See `run`.
         seeds: The seeds, two at least.
-        broadcasts: See `run`.
-        until: See `run`.
-        reaction: See `run`.
-        observers: See `run`.
         params: Parameters of both, see `run`.
-        engine: See `run`.
         out: See `sweep`.
         jobs: See `sweep`.
+        setting: See `run`.
 
     Raises:
         UserError: No such runs are possible.
@@ -177,10 +161,7 @@ def compare(
     chosen, point = list(seeds), [dict(params or {})]
     if len(set(chosen)) < 2:
         raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
-    sides = [
-        RunRequest(each, network, broadcasts, until, reaction, observers).jobs(point, chosen, engine)
-        for each in (one, other)
-    ]
+    sides = [RunRequest.of(each, network, setting).jobs(point, chosen) for each in (one, other)]
     swept = [_swept(side, (), out, jobs) for side in sides]
     if any(side.interrupted for side in swept):
         raise RunError("interrupted; give out=... to keep the runs that are finished")

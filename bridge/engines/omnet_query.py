@@ -1,21 +1,27 @@
-"""Lists the runs of a configuration in a user's ini file, by asking OMNeT++ (`opp_run -q`)."""
+"""Asks OMNeT++ about a user's ini file: the runs of a configuration (`opp_run -q`), and the nodes of its network."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, inet_adapter_of, loadable
+from causeway.bridge.engine import RunSpec
+from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, command, inet_adapter_of, launch_of, loadable
 from causeway.bridge.engines.omnet_inet import missing_inet
 from causeway.errors import UserError
+from causeway.network.networks import InetNetwork
 from causeway.toolchain.adapters import build
 from causeway.toolchain.omnet_find import Found, find_omnetpp, missing_omnetpp
 
-QUERY_S = 60.0
-"""Far longer than opp_run needs to list runs."""
+QUERY_S = 120.0
+"""Far longer than opp_run needs to list runs, or to build a network."""
+BUILDS = ("ini", "config", "ned_path", "libs", "set")
+"""The options of a run that say how the network is built."""
+COUNTED = re.compile(r"causeway: the network has (\d+) nodes")
 RUN = re.compile(r"Run (\d+): (.*)")
 VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")
 """`$range=150m`; OMNeT++ numbers unnamed variables: `$0=100`. It has substituted any `$name` in a value."""
@@ -80,18 +86,54 @@ def read_runs(text: str) -> list[IniRun]:
     return [IniRun(run.number, run.variables, seeds.get(run.number, run.number)) for run in runs]
 
 
+def count_nodes(spec: RunSpec) -> int:
+    """Return the number of nodes in a user's INET network: it is built, and ended before its first event.
+
+    Raises:
+        UserError: OMNeT++ or INET is missing, the network cannot be built, or it has no nodes.
+    """
+    ini = Path(spec.network.ini) if isinstance(spec.network, InetNetwork) else Path()
+    found = find_omnetpp()
+    if found is None or (why := missing_inet(found)):
+        raise UserError(f"{ini} cannot be run here: {missing_omnetpp() if found is None else why}")
+    build(inet_adapter_of(found))
+    plain = replace(spec, options={name: value for name, value in spec.options.items() if name in BUILDS})
+    launch = launch_of(plain, found)
+    text, _ = _output(found, command(found, launch, plain), launch.ini, {"CAUSEWAY_COUNT_NODES": "1"})
+    if not (counted := COUNTED.search(text)):
+        raise UserError(
+            f"{ini}: {_error_in(text) or 'none of its hosts is a node'}; name the hosts that take part, as in "
+            'InetNetwork(hosts="**.host[*]", ...)'
+        )
+    return int(counted[1])
+
+
+def _output(found: Found, arguments: list[str], ini: Path, environment: Mapping[str, str]) -> tuple[str, int]:
+    """Return what opp_run prints, and its exit status."""
+    try:
+        done = subprocess.run(
+            arguments, cwd=ini.parent, capture_output=True, text=True, timeout=QUERY_S, check=False,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{found.opp_run} did not answer about {ini} within {QUERY_S:g} s") from None
+    return done.stdout + done.stderr, done.returncode
+
+
+def _error_in(text: str) -> str:
+    """Return the error that opp_run prints; "" if there is none."""
+    errors = [line.strip() for line in text.splitlines() if "Error" in line]
+    return errors[0].removeprefix("<!> Error: ") if errors else ""
+
+
 def _query_runs(found: Found, ini: Path, config: str) -> str:
     assert found.inet_root is not None
     libraries = (str(found.inet_root / "src" / "INET"), loadable(found, LIBRARY), loadable(found, INET_LIBRARY))
-    command = [
+    query = [
         str(found.opp_run), "-s", "-u", "Cmdenv", *(part for library in libraries for part in ("-l", library)),
         "-f", str(ini.resolve()), "-c", config, "-q", "runconfig",
     ]  # fmt: skip
-    try:
-        query = subprocess.run(command, cwd=ini.parent, capture_output=True, text=True, timeout=QUERY_S, check=False)
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{found.opp_run} did not list the runs of {ini} within {QUERY_S:g} s") from None
-    if query.returncode != 0:
-        errors = [line.strip() for line in (query.stdout + query.stderr).splitlines() if "Error" in line]
-        raise UserError(f"{ini}: {errors[0].removeprefix('<!> Error: ') if errors else 'opp_run cannot read it'}")
-    return query.stdout
+    text, status = _output(found, query, ini, {})
+    if status != 0:
+        raise UserError(f"{ini}: {_error_in(text) or 'opp_run cannot read it'}")
+    return text

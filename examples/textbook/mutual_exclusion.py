@@ -9,9 +9,13 @@ Verdict: never two nodes inside, and who asked gets in. The hasty version does n
 """
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import causeway as cw
+
+Ask = NamedTuple("Ask", [("clock", int)])
+Reply = NamedTuple("Reply", [("clock", int)])
+Release = NamedTuple("Release", [("clock", int)])
 
 
 class Lamport(cw.Node):
@@ -30,19 +34,30 @@ class Lamport(cw.Node):
             self.clock += 1
             self.mine = (self.clock, self.id)
             self.requests |= {self.mine}
-            self.send(cw.EVERYONE, ("request", self.clock), 10)
+            self.send(cw.EVERYONE, Ask(self.clock), 10)
             self.enter_if_first()
 
-    def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
-        what, clock = content
+    @cw.handles(Ask)
+    def on_ask(self, ask: Ask, sender: int) -> None:
+        self.hear(ask.clock, sender)
+        self.requests |= {(ask.clock, sender)}
+        self.send(sender, Reply(self.clock), 10)
+        self.enter_if_first()
+
+    @cw.handles(Reply)
+    def on_reply(self, reply: Reply, sender: int) -> None:
+        self.hear(reply.clock, sender)
+        self.enter_if_first()
+
+    @cw.handles(Release)
+    def on_release(self, release: Release, sender: int) -> None:
+        self.hear(release.clock, sender)
+        self.requests = frozenset(one for one in self.requests if one[1] != sender)
+        self.enter_if_first()
+
+    def hear(self, clock: int, sender: int) -> None:
         self.clock = max(self.clock, clock) + 1
         self.heard[sender] = clock
-        if what == "request":
-            self.requests |= {(clock, sender)}
-            self.send(sender, ("reply", self.clock), 10)
-        elif what == "release":
-            self.requests = frozenset(one for one in self.requests if one[1] != sender)
-        self.enter_if_first()
 
     def enter_if_first(self) -> None:
         if self.mine is not None and not self.inside and self.mine == min(self.requests) and self.heard_from_all():
@@ -56,7 +71,7 @@ class Lamport(cw.Node):
         self.inside, self.mine = False, None
         self.requests = frozenset(one for one in self.requests if one[1] != self.id)
         self.clock += 1
-        self.send(cw.EVERYONE, ("release", self.clock), 10)
+        self.send(cw.EVERYONE, Release(self.clock), 10)
 
 
 class Hasty(Lamport):

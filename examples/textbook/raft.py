@@ -1,14 +1,12 @@
 """Raft: a leader for each term, and one log for all. What more than half of the nodes have stored is committed.
 
-    causeway check examples/textbook/raft.py
     causeway check examples/textbook/raft.py --set version=careless
     causeway run examples/textbook/raft.py --set nodes=5 --log info
 
 After D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm* (2014), Section 5. Broadcasts
 are commands, which any node takes; deliveries apply them. A node fails and recovers; its term, vote and log are saved.
-
 Verdict: one leader a term, logs match, and committed entries are never lost. The careless version votes for candidates
-with older logs.
+with older logs, the generous one for everybody who asks.
 """
 
 from itertools import combinations
@@ -16,8 +14,7 @@ from typing import Any, NamedTuple
 
 import causeway as cw
 
-NOBODY = NOTHING = -1
-BEAT, PATIENCE = cw.ms(300), cw.seconds(1)
+NOBODY, NOTHING, BEAT, PATIENCE = -1, -1, cw.ms(300), cw.seconds(1)
 Entry = NamedTuple("Entry", [("term", int), ("message", int)])
 Log = tuple[Entry, ...]
 Ask = NamedTuple("Ask", [("term", int), ("last", tuple[int, int])])
@@ -27,7 +24,7 @@ Appended = NamedTuple("Appended", [("term", int), ("length", int), ("matches", b
 
 
 class Raft(cw.Node):
-    careful = True
+    careful, faithless = True, False
 
     def on_start(self) -> None:
         self.term, self.voted_for, self.commit, self.entries = 0, NOBODY, 1, Log((Entry(0, NOTHING),))
@@ -59,7 +56,7 @@ class Raft(cw.Node):
     @cw.handles(Ask)
     def on_ask(self, ask: Ask, sender: int) -> None:
         is_newer = ask.last >= (self.entries[-1].term, len(self.entries)) or not self.careful
-        if self.counts(ask.term) and self.voted_for in (NOBODY, sender) and is_newer:
+        if self.counts(ask.term) and is_newer and (self.voted_for in (NOBODY, sender) or self.faithless):
             self.voted_for = sender
             self.send(sender, Vote(self.term))
 
@@ -89,8 +86,7 @@ class Raft(cw.Node):
                 self.send(sender, message)
             n, end = append.before, append.before + len(append.new)
             if matches := [entry.term for entry in self.entries[n - 1 : n]] == [append.before_term]:
-                if self.entries[n:end] != append.new:
-                    self.entries = self.entries[:n] + append.new
+                self.entries = self.entries if self.entries[n:end] == append.new else self.entries[:n] + append.new
                 self.apply(min(append.commit, end))
             self.send(sender, Appended(self.term, end if matches else n - 1, matches))
 
@@ -123,6 +119,10 @@ class Careless(Raft):
     careful = False  # wrong: who has an older log may lead
 
 
+class Generous(Raft):
+    faithless = True  # wrong: a second vote in the same term
+
+
 def safe(model: Any) -> str | None:
     for a, b in combinations(model.nodes, 2):
         if both := a.led & b.led:
@@ -138,8 +138,8 @@ def safe(model: Any) -> str | None:
 
 class RaftStudy(cw.ModelStudy):
     name, title = "raft", "Raft: election and log replication"
-    versions = {"right": Raft, "careless": Careless}
-    verdicts = {"careless": "committed entries"}
+    versions = {"right": Raft, "careless": Careless, "generous": Generous}
+    verdicts = {"careless": "committed entries", "generous": "election safety"}
     model_checks = cw.Checks(
         properties=("once", "total", "arrives"), always={"safe": safe}, calls={"election": Raft.stand},
         budget=cw.Budget(broadcasts=2, losses=1, crashes=1, calls=2),

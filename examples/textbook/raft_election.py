@@ -10,12 +10,13 @@ Verdict: never two leaders in one term. The unsaved version forgets its vote whe
 everybody who asks.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import causeway as cw
 
 NOBODY = -1
-ASK, VOTE = "ask", "vote"
+Ask = NamedTuple("Ask", [("term", int)])
+Vote = NamedTuple("Vote", [("term", int)])
 
 
 class Raft(cw.Node):
@@ -31,21 +32,26 @@ class Raft(cw.Node):
         """It has not heard from a leader for too long."""
         self.term += 1
         self.voted_for, self.votes = self.id, frozenset({self.id})
-        self.send(cw.EVERYONE, (ASK, self.term), 10)
+        self.send(cw.EVERYONE, Ask(self.term), 10)
 
-    def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
-        what, term = content
+    def counts(self, term: int) -> bool:
+        """Go on to a later term; return whether a message of this term counts."""
         if term > self.term:
             self.term, self.voted_for, self.votes = term, NOBODY, frozenset()
-        if term < self.term:
-            return
-        if what == ASK and self.may_vote(sender):
+        return term == self.term
+
+    @cw.handles(Ask)
+    def on_ask(self, ask: Ask, sender: int) -> None:
+        if self.counts(ask.term) and self.may_vote(sender):
             self.voted_for = sender
-            self.send(sender, (VOTE, term), 10)
-        elif what == VOTE and self.voted_for == self.id:
+            self.send(sender, Vote(ask.term), 10)
+
+    @cw.handles(Vote)
+    def on_vote(self, vote: Vote, sender: int) -> None:
+        if self.counts(vote.term) and self.voted_for == self.id:
             self.votes |= {sender}
             if 2 * len(self.votes) > self.node_count:
-                self.led |= {term}
+                self.led |= {vote.term}
 
     def may_vote(self, candidate: int) -> bool:
         return self.voted_for in (NOBODY, candidate)

@@ -8,12 +8,13 @@ After K. M. Chandy and L. Lamport, *Distributed snapshots* (1985). Links keep th
 Verdict: what nodes and links are recorded with is all the money there is. The blind version does not record links.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import causeway as cw
 
 PURSE = 2
-MARKER, COIN = "marker", "coin"
+Marker = NamedTuple("Marker", [])
+Coin = NamedTuple("Coin", [])
 
 
 class Banker(cw.Node):
@@ -29,32 +30,34 @@ class Banker(cw.Node):
         """The application pays."""
         if self.purse:
             self.purse -= 1
-            self.send((self.id + 1) % self.node_count, COIN, 10)
+            self.send((self.id + 1) % self.node_count, Coin(), 10)
 
     def record_all(self) -> None:
         """The application wants a snapshot."""
         if self.recorded is None:
             self.recorded = self.purse
             self.open = frozenset(self.peers)
-            self.send(cw.EVERYONE, MARKER, 10)
+            self.send(cw.EVERYONE, Marker(), 10)
 
-    def on_packet(self, content: str, sender: int, interface: int) -> None:
-        if content == MARKER:
-            self.record_all()
-            self.open -= {sender}
-        else:
-            self.purse += 1
-            if self.recorded is not None and sender in self.open:
-                self.on_link(sender)
+    @cw.handles(Marker)
+    def on_marker(self, marker: Marker, sender: int) -> None:
+        self.record_all()
+        self.open -= {sender}
 
-    def on_link(self, sender: int) -> None:
+    @cw.handles(Coin)
+    def on_coin(self, coin: Coin, sender: int) -> None:
+        self.purse += 1
+        if self.recorded is not None and sender in self.open:
+            self.record_link(sender)
+
+    def record_link(self, sender: int) -> None:
         self.on_links[sender] = self.on_links.get(sender, 0) + 1
 
 
 class Blind(Banker):
     """Wrong: what is on its way is in nobody's purse."""
 
-    def on_link(self, sender: int) -> None:
+    def record_link(self, sender: int) -> None:
         pass
 
 

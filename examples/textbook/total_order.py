@@ -9,7 +9,12 @@ fixed-sequencer kind.
 Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as it has a place.
 """
 
+from typing import NamedTuple
+
 import causeway as cw
+
+Order = NamedTuple("Order", [("message", int)])
+At = NamedTuple("At", [("place", int), ("message", int)])
 
 
 class Ordered(cw.Node):
@@ -24,21 +29,21 @@ class Ordered(cw.Node):
         if self.id == 0:
             self.give_place(message)
         else:
-            self.send(0, ("order", message), 100)
+            self.send(0, Order(message), 100)
 
     def give_place(self, message: int) -> None:
-        self.send(cw.EVERYONE, ("at", self.places, message), 100)
-        self.on_place(self.places, message)
+        at = At(self.places, message)
+        self.send(cw.EVERYONE, at, 100)
+        self.on_place(at, self.id)
         self.places += 1
 
-    def on_packet(self, content: tuple[str, int] | tuple[str, int, int], sender: int, interface: int) -> None:
-        if content[0] == "order":
-            self.give_place(content[1])
-        else:
-            self.on_place(*content[1:])
+    @cw.handles(Order)
+    def on_order(self, order: Order, sender: int) -> None:
+        self.give_place(order.message)
 
-    def on_place(self, place: int, message: int) -> None:
-        self.early[place] = message
+    @cw.handles(At)
+    def on_place(self, at: At, sender: int) -> None:
+        self.early[at.place] = at.message
         while self.next in self.early:
             self.deliver(self.early.pop(self.next))
             self.next += 1
@@ -47,8 +52,8 @@ class Ordered(cw.Node):
 class Hasty(Ordered):
     """Wrong: does not wait for the places before."""
 
-    def on_place(self, place: int, message: int) -> None:
-        self.deliver(message)
+    def on_place(self, at: At, sender: int) -> None:
+        self.deliver(at.message)
 
 
 class TotalOrder(cw.ModelStudy):

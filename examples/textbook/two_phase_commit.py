@@ -31,7 +31,7 @@ class Coordinator(cw.Node):
     def on_start(self) -> None:
         self.set_timer("abort", 0)
 
-    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+    def on_packet(self, content: str, sender: int, interface: int) -> None:
         if content == PREPARED and self.decision == WORKING:
             self.prepared.add(sender)
             if len(self.prepared) == self.enough():
@@ -73,7 +73,7 @@ class Manager(cw.Node):
         if key == "prepare":
             self.send(0, PREPARED, 10)
 
-    def on_packet(self, content: Any, sender: int, interface: int) -> None:
+    def on_packet(self, content: str, sender: int, interface: int) -> None:
         if sender == 0:
             self.cancel_timer("abort")
             self.cancel_timer("prepare")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "ProtocolApp.h"
 #include "inet/common/ModuleAccess.h"
@@ -67,7 +68,13 @@ ProtocolNodes::ProtocolNodes() : bridge_(Bridge::instance()) {
     network->subscribe(inet::packetDroppedSignal, this);
 }
 
+// A simulation that is started with CAUSEWAY_COUNT_NODES ends here: the controller reads the number from its output.
+static void end_if_counting(size_t nodes) {
+    if (std::getenv("CAUSEWAY_COUNT_NODES")) throw cTerminationException("causeway: the network has %zu nodes", nodes);
+}
+
 void ProtocolNodes::number(std::vector<ProtocolApp *> found) {
+    end_if_counting(found.size());
     apps_.resize(found.size());
     for (size_t i = 0; i < found.size(); ++i) {
         const int number = found[i]->par("node");

@@ -1,0 +1,28 @@
+"""Refuse a node's services in `on_finish`, when no event can follow any more."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NoReturn
+
+from causeway.pycontrol.protocol_errors import Misuse
+
+SERVICES = (
+    "send", "declare_lookahead", "set_timer", "cancel_timer", "switch", "move", "connect", "on_tcp", "new_message",
+    "note",
+)  # fmt: skip
+IN_WORDS = {"switch": "crash or recover", "note": "deliver, joined or left"}
+"""Their names for users, where those differ."""
+
+
+def refuse_services(protocol: Any) -> None:
+    """Replace the services of a PerNode by functions that raise Misuse."""
+    for service in SERVICES:
+        setattr(protocol, service, partial(_refuse, service))
+
+
+def _refuse(service: str, *_: Any, **__: Any) -> NoReturn:
+    raise Misuse(
+        f"{IN_WORDS.get(service, service)} is called in on_finish, when no event can follow any more; a node may only "
+        "record and log there"
+    )
