@@ -113,10 +113,12 @@ def _call(head: str, thing: Any) -> str:
     for name, one in signature.parameters.items():
         if one.kind is one.KEYWORD_ONLY and not any(text.startswith("*") for text in arguments):
             arguments.append("*")
-        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        star = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
         kind = "" if one.annotation is one.empty else f": {_annotation(one.annotation)}"
         default = "" if one.default is one.empty else f" = {_plain(repr(one.default))}"
         arguments.append(f"{star}{name}{kind}{default}")
+    if by_position := sum(one.kind is one.POSITIONAL_ONLY for one in signature.parameters.values()):
+        arguments.insert(by_position, "/")
     after = "" if isinstance(thing, type) else f" -> {_annotation(signature.return_annotation)}"
     line = f"{head}({', '.join(arguments)}){after}"
     if len(line) <= WIDTH:

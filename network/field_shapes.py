@@ -41,6 +41,7 @@ def _pair(value: object) -> bool:
 
 SHAPES = {
     "bool": Shape(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    "float": Shape(is_number, "a number"),
     "str": Shape(lambda value: isinstance(value, str | os.PathLike), "text"),
     "tuple[tuple[int, int], ...]": Shape(_sequence(_pair), "a tuple of pairs, as in ((0, 0), (5, 0))"),
     "tuple[int, ...]": Shape(_sequence(is_number), "a tuple of whole numbers, as in (5, 7)"),

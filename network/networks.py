@@ -196,6 +196,10 @@ class MobileNetwork:
             hosts: The number of hosts.
             fields: Any other field of a MobileNetwork, such as `radio` or `speed_mm_s`.
         """
+        if not WHOLE.fits(spacing):
+            raise UserError(
+                f"hexagons: spacing is {spacing!r}; allowed: whole millimetres, as metres(208) returns them"
+            )
         places = hexagonal_places(cells, spacing)
         return cls(station_xy_mm=places, wires=tree_of(places), hosts=hosts, **fields)
 

@@ -53,12 +53,12 @@ def lookahead_of(lookahead_ps: Any) -> int:
     return whole("declare_lookahead", "lookahead_ps", lookahead_ps, 0, FOREVER, " picoseconds")
 
 
-def delay(delay_ps: Any, from_ps: int) -> int:
+def delay(delay_ps: Any, from_ps: int, service: str = "set_timer", name: str = "delay_ps") -> int:
     """Validate a timer's delay. The time at which it is due must not exceed the largest one."""
     note = " picoseconds"
     if isinstance(delay_ps, float):
         note += ", as seconds(0.3) or ms(300) return them"
-    return whole("set_timer", "delay_ps", delay_ps, 0, LATEST_PS - from_ps, note)
+    return whole(service, name, delay_ps, 0, LATEST_PS - from_ps, note)
 
 
 def node(service: str, node: Any, nodes: int) -> int:

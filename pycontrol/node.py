@@ -70,10 +70,9 @@ from causeway.pycontrol.protocol_errors import (
     call,
     misuse,
     protocol_error,
-    shown,
 )
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import OTHER_NAME, NotYet, check_turn
+from causeway.pycontrol.services import NotYet, check_id, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -317,7 +316,7 @@ class PerNode(Protocol):
     def _begin(self, id_: int) -> None:
         self.acting = self.nodes[id_]
         self.acting.on_start()
-        self._check_id(id_)
+        check_id(self.nodes, id_)
         for job in self._repeated:
             if job.node == id_:
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
@@ -355,13 +354,8 @@ class PerNode(Protocol):
 
     def _finish(self, id_: int) -> None:
         self.acting = self.nodes[id_]
-        self._check_id(id_)
+        check_id(self.nodes, id_)
         self.acting.on_finish()
-
-    def _check_id(self, id_: int) -> None:
-        """Refuse a node that has given itself another id: what it does would count as another node's."""
-        if id_ < len(self.nodes) and self.nodes[id_].id != id_:
-            raise Misuse(f"self.id was changed from {id_} to {shown(self.nodes[id_].id)}; {OTHER_NAME}")
 
     def time_for_logs(self) -> int:
         """Return the time that the nodes' logs show."""
@@ -418,7 +412,7 @@ class PerNode(Protocol):
             raise error
         look_at(error)
         try:
-            self._check_id(node)  # a wrong id may be the cause
+            check_id(self.nodes, node)  # a wrong id may be the cause
         except Misuse as cause:
             error = cause.with_traceback(error.__traceback__)
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error

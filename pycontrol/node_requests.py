@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from causeway.pycontrol import arguments
 from causeway.pycontrol.node_timers import TimerHandle, Timers, check, handler_behind, own_method
 from causeway.pycontrol.protocol_errors import Misuse, misuse
 from causeway.pycontrol.sizes import size_of
@@ -84,6 +85,8 @@ class Requests(Timers):
         own_method(self, "request", "on_timeout", on_timeout)
         if type(peer) is int and peer < 0:
             raise misuse("request", "peer", peer, "one node; send a packet to EVERYONE with self.send")
+        if type(timeout_ps) is not int or timeout_ps < 0:
+            timeout_ps = arguments.delay(timeout_ps, self.runtime.now_ps, "request", "timeout_ps")
         state = vars(self)
         serial: int = state.get("_next_request", 0)
         size = with_overhead(content, size_bytes)

@@ -15,6 +15,7 @@ from functools import partial
 from types import MethodType
 from typing import Any, NamedTuple, ParamSpec
 
+from causeway.pycontrol import arguments
 from causeway.pycontrol.protocol_errors import Misuse, misuse, seconds, shown
 from causeway.pycontrol.services import Services, check_turn
 
@@ -65,6 +66,8 @@ class Timers(Services):
         """
         check(self, "after")
         own_method(self, "after", "handler", handler)
+        if type(delay_ps) is not int or delay_ps < 0:
+            delay_ps = arguments.delay(delay_ps, self.runtime.now_ps, "after")
         return self._plan(delay_ps, 0, partial(handler, *args, **kwargs))
 
     def every(self, period_ps: int, handler: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> TimerHandle:
@@ -82,7 +85,9 @@ class Timers(Services):
         check(self, "every")
         own_method(self, "every", "handler", handler)
         least_ps = max(1, self.runtime.context.reaction_ps)
-        if type(period_ps) is int and period_ps < least_ps:
+        if type(period_ps) is not int or period_ps < 0:
+            period_ps = arguments.delay(period_ps, self.runtime.now_ps, "every", "period_ps")
+        if period_ps < least_ps:
             raise misuse("every", "period_ps", period_ps, f"at least the reaction time, {seconds(least_ps)} s")
         return self._plan(period_ps, period_ps, partial(handler, *args, **kwargs))
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +15,7 @@ from causeway.pycontrol import arguments
 from causeway.pycontrol.confined import acting, chance_of
 from causeway.pycontrol.node_log import NodeLog, log_of
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
-from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.protocol_errors import Misuse, shown
 from causeway.pycontrol.reading import Reading
 from causeway.pycontrol.sizes import size_of
 
@@ -32,18 +32,20 @@ class NotYet:
     """The runtime of a node that is not part of a run. It refuses all services."""
 
     acting = None
+    refusal = "is used by a node of no run; PerNode(MyNode) and causeway.run(MyNode, ...) make the nodes of a run"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Misuse(
-            f"{name} is used in __init__, before the run starts; use it in on_start(self), which is "
-            "called before the first event"
-        )
+        raise Misuse(f"{name} {self.refusal}")
 
 
 class BeingMade(NotYet):
     """The runtime of a node that PerNode is making: the node knows the run, and cannot act yet."""
+
+    refusal = (
+        "is used in __init__, before the run starts; use it in on_start(self), which is called before the first event"
+    )
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -320,3 +322,9 @@ def check_turn(node: Services, service: str) -> None:
         f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "
         "packet with self.send, or override same_machine of the PerNode"
     )
+
+
+def check_id(nodes: Sequence[Services], id_: int) -> None:
+    """Refuse a node that has given itself another id: what it does would count as another node's."""
+    if id_ < len(nodes) and nodes[id_].id != id_:
+        raise Misuse(f"self.id was changed from {id_} to {shown(nodes[id_].id)}; {OTHER_NAME}")

@@ -222,7 +222,7 @@ def test_a_handler_that_a_call_leads_to_is_watched_for_changed_contents() -> Non
 @pytest.mark.parametrize(
     ("does", "told"),
     [
-        (lambda n: n.after(-1, n.on_down), "set_timer was given delay_ps=-1; allowed: a whole number, 0 to"),
+        (lambda n: n.after(-1, n.on_down), "after was given delay_ps=-1; allowed: a whole number, 0 to"),
         (lambda n: n.after(0.5, n.on_down), "as seconds(0.3) or ms(300) return them"),
         (lambda n: n.every(5, n.on_down), "every was given period_ps=5; allowed: at least the reaction time, 0.001 s"),
         (lambda n: n.every(0.5, n.on_down), "as seconds(0.3) or ms(300) return them"),
