@@ -23,6 +23,7 @@ from causeway.cli.installations import Inet, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
 from causeway.cli.result_commands import compact, convert, diff, report, tables
 from causeway.errors import FULL, RunError, UserError
+from causeway.toolchain.installation import has_other_distribution, other_distribution
 from causeway.toolchain.user_file import describe_user_error
 
 app = typer.Typer(cls=StrictGroup, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
@@ -376,6 +377,8 @@ for command in (report, tables, convert, compact, diff):
 def main() -> None:
     """Run the command line. Every error of a user is reported in one line."""
     signal.signal(signal.SIGTERM, _terminate)
+    if has_other_distribution():
+        print(f"causeway: {other_distribution()}", file=sys.stderr)
     try:
         app()
     except UserError as error:

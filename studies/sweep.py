@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -242,9 +243,10 @@ def _row(job: Job, run: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 @contextlib.contextmanager
 def _progress(name: str, total: int) -> Iterator[Watch]:
-    """Show the progress of a sweep, only in a terminal or a notebook."""
+    """Show the progress of a sweep, only in a terminal, or in a notebook that has ipywidgets."""
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter)) as bar:
+    shows = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
+    with Progress(console=console, transient=True, disable=not shows) as bar:
         task = bar.add_task(name, total=total)
         yield lambda tally: bar.update(task, completed=tally.done + tally.skipped + len(tally.failed))
 

@@ -7,7 +7,9 @@ there: another user may own the installation.
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -39,6 +41,18 @@ def version() -> str:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return "0"
+
+
+def has_other_distribution() -> bool:
+    """Return True if a distribution named `causeway` is in this environment, without the time that `metadata` takes."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder)
+        except OSError:  # "" and zips, too
+            continue
+        if any(name.startswith("causeway-") and name.endswith(".dist-info") for name in names):
+            return True
+    return False
 
 
 def other_distribution() -> str:

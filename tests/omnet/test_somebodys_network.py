@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+import causeway as cw
 from causeway.bridge.engine import BY_SIMULATION, RunSpec
 from causeway.errors import RunError, UserError
 from causeway.network.networks import WIRE, InetNetwork
 from causeway.network.workload import Faults, Workload
 from causeway.pycontrol.loop import Outcome, run_protocol
-from causeway.pycontrol.node import EVERYONE, PerNode
+from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.studies.external_project import ExternalProject
 from causeway.studies.runner import Job, run_job
 from tests.helpers.edits import edited
@@ -277,3 +278,44 @@ def test_an_unknown_configuration_is_reported(tmp_path: Path) -> None:
         open_network(tmp_path, config="Nowhere")
     with pytest.raises(UserError, match=r"there is no ini file .*nothing\.ini"):
         open_network(tmp_path, ini=str(tmp_path / "nothing.ini"))
+
+
+# ---- the number of nodes may be left to the network -----------------------------------------------------------------
+
+
+class Counts(Node):
+    """Each node knows how many there are, and sends one packet to the last of them."""
+
+    def on_start(self) -> None:
+        self.heard = 0
+        self.after(2 * S, self.speak)
+
+    def speak(self) -> None:
+        self.send(self.node_count - 1, ("from", self.id), 100)
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        self.deliver(self.new_message())
+
+    def on_packet(self, content: object, sender: int, interface: int) -> None:
+        self.heard += 1
+
+
+@pytest.mark.parametrize("given", [0, 20])
+def test_protocol_load_and_checks_have_the_number_of_nodes_of_the_network(given: int, tmp_path: Path) -> None:
+    """With 20 given and with none, the run is the same: the load is drawn among 20 nodes, the checker knows 20."""
+    ini = PROJECTS["aodv"].write(tmp_path)
+    network = InetNetwork(given, ini=str(ini), config="Python")
+    run = cw.run(Counts, network, broadcasts=cw.poisson(20), until=4 * S, engine="omnet", seed=3)
+    assert len(run.nodes) == PROJECTS["aodv"].nodes == 20
+    assert {node.node_count for node in run.nodes} == {20} and run.nodes[19].heard > 0
+    senders = run.scalars["messages"]
+    assert senders > 40 and run.scalars["deliveries"] == senders
+    assert run.scalars["missing"] == 19 * senders, "each message is owed to the 19 others"
+
+
+def test_a_network_without_nodes_says_how_to_name_them(tmp_path: Path) -> None:
+    ini = tmp_path / "omnetpp.ini"
+    ini.write_text(edited(PROJECTS["aodv"].write(tmp_path).read_text(), ("causeway-nodes", "# ")))
+    network = InetNetwork(ini=str(ini), config="Python")
+    with pytest.raises(UserError, match=r"name the hosts that take part, as in InetNetwork\(hosts="):
+        cw.run(Counts, network, until=S, engine="omnet")

@@ -19,8 +19,13 @@ NETWORKS = {
     "inline": cw.AbstractNetwork(6, loss=0.1),
     "ns3": cw.MobileNetwork.hexagons(cells=1, hosts=5),
     "omnet": cw.AbstractNetwork(6, loss=0.1),
+    "inet": cw.MobileNetwork.hexagons(cells=1, hosts=5),
 }
-ENGINES = ["inline", pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
+ENGINE_OF = {"inet": "omnet"}
+ENGINES = [
+    "inline", pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet),
+    pytest.param("inet", marks=pytest.mark.omnet),
+]  # fmt: skip
 
 
 class Noting(cw.Node):
@@ -51,11 +56,13 @@ class Noting(cw.Node):
 
 
 def started(engine: str = "inline", seed: int = 1, until: int = END) -> cw.Simulation[Noting]:
-    return cw.simulation(Noting, NETWORKS[engine], broadcasts=cw.poisson(20, 50), until=until, engine=engine, seed=seed)
+    on = ENGINE_OF.get(engine, engine)
+    return cw.simulation(Noting, NETWORKS[engine], broadcasts=cw.poisson(20, 50), until=until, engine=on, seed=seed)
 
 
 def whole(engine: str = "inline", seed: int = 1, until: int = END) -> cw.Run[Noting]:
-    return cw.run(Noting, NETWORKS[engine], broadcasts=cw.poisson(20, 50), until=until, engine=engine, seed=seed)
+    on = ENGINE_OF.get(engine, engine)
+    return cw.run(Noting, NETWORKS[engine], broadcasts=cw.poisson(20, 50), until=until, engine=on, seed=seed)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,23 @@ def test_reading_the_repository_takes_no_lock_that_a_kill_would_leave(tmp_path, 
     monkeypatch.setattr(installation, "SOURCES", tmp_path)
     installation.commit.__wrapped__()
     assert (index.stat().st_mtime_ns, index.stat().st_ino) == before
+
+
+def test_a_foreign_distribution_is_noticed_by_its_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "none"), str(tmp_path)])
+    (tmp_path / "causeway_sim-0.2.0.dist-info").mkdir()
+    assert not installation.has_other_distribution()
+    (tmp_path / "causeway-1.4.dist-info").mkdir()
+    (tmp_path / "causeway-1.4.dist-info" / "METADATA").write_text("Name: causeway\nVersion: 1.4\nSummary: Bridges\n")
+    assert installation.has_other_distribution()
+    assert "causeway 1.4 is another project" in installation.other_distribution()
+
+
+def test_a_command_says_in_one_line_that_a_foreign_distribution_is_there(
+    causeway_here: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "causeway-1.4.dist-info").mkdir()
+    (tmp_path / "causeway-1.4.dist-info" / "METADATA").write_text("Name: causeway\nVersion: 1.4\nSummary: Bridges\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    said = causeway_here("studies", "hash").stderr
+    assert said.splitlines()[0].endswith("with the same import: pip uninstall causeway"), said
