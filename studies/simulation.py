@@ -55,9 +55,16 @@ class Simulation(Generic[N]):
         """The nodes, for inspection. Use `inject` to act on them."""
         protocol = self._started.protocol
         if not isinstance(protocol, PerNode):
-            raise UserError(f"{type(protocol).__name__} has no nodes: it handles all of them as arrays")
+            raise UserError(
+                f"{type(protocol).__name__} has no nodes: it handles all of them as arrays, in sim.protocol"
+            )
         nodes: Any = protocol.nodes
         return tuple(nodes)
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol, to look at: `timers` and `kept_packets` of a PerNode, the arrays of a vectorized protocol."""
+        return self._started.protocol
 
     @property
     def is_over(self) -> bool:

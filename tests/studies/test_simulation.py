@@ -145,6 +145,15 @@ def test_an_action_injected_into_an_open_window_takes_effect_exactly_one_reactio
     assert fired == [9 * MS]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_timers_and_packets_can_be_looked_at_between_steps(engine: str) -> None:
+    with started(engine) as sim:
+        sim.run_until(S)
+        assert isinstance(sim.protocol, cw.PerNode)
+        assert {node for node, key in sim.protocol.timers if key == "beat"} == set(range(6))
+        assert all(packet >= 0 for packet in sim.protocol.kept_packets)
+
+
 def test_an_injection_before_the_first_event_is_at_time_0() -> None:
     with cw.simulation(Noting, cw.AbstractNetwork(3), until=50 * MS) as sim:
         sim.inject(0, lambda node: node.times.append(node.now_ps))
