@@ -32,10 +32,6 @@ LONG_LINES: dict[str, int] = {}
 MANY_ARGUMENTS = {
     "cli/main.py:check": "one for each option of the command",
     "cli/main.py:run": "one for each option of the command",
-    "studies/run.py:run": "everything that describes a run, by name",
-    "studies/simulation.py:simulation": "everything that describes a run, by name",
-    "studies/sweep.py:sweep": "everything that describes a run, by name",
-    "studies/sweep.py:compare": "everything that describes a run, by name",
     "aio/networked.py:NetworkedLoop.create_connection": "asyncio's signature",
     "aio/networked.py:NetworkedLoop.create_datagram_endpoint": "asyncio's signature",
     "aio/networked.py:NetworkedLoop.create_server": "asyncio's signature",
