@@ -1,4 +1,4 @@
-"""The habits that CONTRIBUTING asks for, held: sizes, lines, names that nobody uses, and paths in the docs.
+"""The rules of CONTRIBUTING: sizes of functions, lengths of lines, unused names, and paths in the docs.
 
 Where the tree does not comply yet, the offenders are listed below. The lists only shrink: a new offender fails a test,
 and so does a listed one that complies by now.

@@ -1,4 +1,4 @@
-"""The stand-ins of a program's world go with its run, however that ends."""
+"""The stand-ins of a program's environment are removed at the end of its run, however that ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def main(node):
 
 
 def in_place() -> tuple[Any, ...]:
-    """Return what a run puts in place of the process's own, as it is now."""
+    """Return the present values of all functions that a run replaces."""
     return confined._users, socket.socket.__init__, socket.getaddrinfo, len(watches())
 
 
@@ -46,7 +46,7 @@ def watches() -> list[Any]:
 
 
 class Failing(InlineEngine):
-    """Ends a run in one of the ways in which runs end that are not the protocol's."""
+    """An engine whose runs end in one of several ways other than by the protocol."""
 
     def __init__(self, how: str) -> None:
         self.how = how

@@ -64,14 +64,14 @@ def file_of(folder: Path, table: str, run: str) -> Path:
 
 
 def rot(path: Path, bit: int) -> None:
-    """Flip one bit as a disk does: neither the size nor the time of the file changes."""
+    """Flip one bit like a failing disk: neither the size nor the time of the file changes."""
     before = path.stat()
     flip(path, bit)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def forget_all() -> None:
-    """Make this process know as little of any folder as a new one."""
+    """Clear all that this process has stored about folders."""
     for known in (delta._LATEST, delta._SAME, physical._RIGHT, store._RUNS, store._UNION):
         known.clear()
 
@@ -226,7 +226,7 @@ def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     with pytest.raises(UserError, match="has changed since it was written"):
         compact.compact(folder)
-    assert len(whats(folder)) == 1, "and it is still told"
+    assert len(whats(folder)) == 1, "the damage is still reported"
 
 
 def test_a_damaged_log_is_reported_and_restored(tmp_path):
@@ -271,7 +271,7 @@ def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsy
 
 
 def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
-    """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
+    """The doctor repairs a folder between any two steps of a commit; no run is lost."""
     real = os.replace
 
     def doctored(source, target):

@@ -1,4 +1,4 @@
-"""One writer a run: locks, and commands that share a folder."""
+"""Each run has one writer: locks, and commands that share a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of others open a result folder as the guide says: the guide's own lines are run."""
+"""Other programs open a result folder as the guide shows: the guide's own lines are run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result folders behind URLs: what is done in a folder of this machine is done there too, with the same rows.
+"""Result folders behind URLs: everything that works in a folder of this machine works there, with the same rows.
 
 `s3` is a real server on loopback. `hdfs` stands for file systems that show a file while it is written: pyarrow's own
 local one, below a folder, under that name.
@@ -125,7 +125,7 @@ def test_a_writer_that_fails_leaves_nothing_behind(url):
 
 @pytest.mark.slow
 def test_a_run_that_two_machines_made_is_stored_once(url, monkeypatch):
-    """Without locks between machines both may make it: of two commits for one version one is refused, and looks."""
+    """Without locks between machines both may make the run: one of two commits for a version is refused and retried."""
     folder = remote.place(url % "twice")
     store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
     stale = delta.latest(folder)

@@ -1,4 +1,4 @@
-"""Landing and reading a run's tables."""
+"""Committing and reading a run's tables."""
 
 import errno
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The adapter's end of the socket: an ordinary ZeroMQ PAIR, which comes again where nobody answers."""
+"""The adapter's end of the socket: an ordinary ZeroMQ PAIR, which connects again if there is no answer."""
 
 from __future__ import annotations
 
@@ -103,7 +103,9 @@ def test_a_connection_that_ends_without_an_answer_is_made_again(ticker: Path, tm
 def test_nobody_at_the_endpoint_is_reported_in_one_line(ticker: Path, tmp_path: Path) -> None:
     endpoint = f"ipc://{tmp_path}/nobody"
     with adapter(ticker, endpoint) as process:
-        assert process.communicate(timeout=30)[1] == f"causeway: cannot connect to {endpoint}: nobody answers there\n"
+        assert (
+            process.communicate(timeout=30)[1] == f"causeway: cannot connect to {endpoint}: no process answers there\n"
+        )
         assert process.returncode == 3
 
 

@@ -1,4 +1,4 @@
-"""The C++ client: windows as the contract says, and a clear end whatever the controller does."""
+"""The C++ client: windows follow the contract, and a run has a clear end whatever the controller does."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_of_thousands_of_timers_all_fall_due_except_the_cancelled_ones():
 
     network = AbstractNetwork(1, delay=constant_delay(1), workload=Workload(1))
     outcome = run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(Alarm, 0), [])
-    assert outcome.events == len(fired) + rounds + 1  # nor was the controller told of one that `PerNode` dropped
+    assert outcome.events == len(fired) + rounds + 1  # no timer that `PerNode` dropped was reported
     assert len(fired) == len(set(fired))
     assert set(fired) == set(range((rounds + 1) * at_once)) - cancelled
 

@@ -1,4 +1,4 @@
-"""A session ends in one clear line whatever the simulator does, and leaves nothing behind."""
+"""A session ends with one clear line whatever the simulator does, and leaves no process or file."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Found:
 
 
 def work(out: Path, engine: str) -> int:
-    """A child's whole life: the campaign, to its end if it is let."""
+    """Run the campaign in a child, to its end unless the child is killed."""
     jobs = campaign.plan(TOY, engine, POINTS, 1, REPETITIONS)
     tally = campaign.run_here(jobs, out, lambda tally: None)
     return 1 if tally.failed else 0

@@ -1,4 +1,4 @@
-"""Breaking a protocol line by line: what must hold notices, what survives is named, and nothing stays broken."""
+"""Mutation tests: properties detect mutants, survivors are listed, and the code is restored afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""INET's own examples and tutorials as somebody's projects: an ini file of at most ten lines puts a protocol there.
+"""INET's own examples and tutorials as users' projects: an ini file of at most ten lines adds a protocol to each.
 
 One more line lets it run as long as the study: from INET 4.6 on, most examples end by themselves after 10 to 50 s.
 

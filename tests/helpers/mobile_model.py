@@ -1,4 +1,4 @@
-"""A network in miniature for the mobile protocol: lossy, reordering air; FIFO wires; moves and failures on command.
+"""A small network for the mobile protocol: a lossy, reordering channel; FIFO wires; moves and failures on command.
 
 Deterministic: all chance comes from the `WirelessChannel` it is given. `Verdict` checks what the hosts deliver,
 exactly.
@@ -57,7 +57,7 @@ class BadChannel(WirelessChannel):
 
 @dataclass
 class Verdict:
-    """Causal order (Definition 2), duplicates, owed messages, from whole sets. Who left is new when it comes back."""
+    """Checks causal order (Definition 2), duplicates and owed messages by whole sets. A host that returns is new."""
 
     problems: list[str] = field(default_factory=list)
     past: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Steps(PerNode):
     """The per-node adapter, driven one event at a time."""
 
     def step(self, time_ps: int, do: Callable[[], None]) -> tuple[list[Any], list[Any]]:
-        """Runs `do` at a time; returns (actions, what the observers are told)."""
+        """Run `do` at a time; return the actions and the rows for the observers."""
         self.now_ps = time_ps
         self._actions, self._reported = [], []
         do()

@@ -1,4 +1,4 @@
-"""A small mobile network, and nodes that log what they see of it on a packet-level engine."""
+"""A small mobile network, and nodes that log their events on a packet-level engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ONE_CELL: dict[str, Any] = {"station_xy_mm": ((0, 0),), "wires": ()}
 
 
 def network(hosts: int, **changes) -> MobileNetwork:
-    """Three cells; by default nobody broadcasts by himself."""
+    """Three cells; by default without a workload."""
     fields: dict[str, Any] = {"station_xy_mm": STATIONS, "wires": WIRES, "hosts": hosts, "workload": Workload(hosts)}
     return MobileNetwork(**fields | changes)
 

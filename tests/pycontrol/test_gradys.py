@@ -1,4 +1,4 @@
-"""gradysim's protocols on Causeway: what comes out is what gradysim's own simulator gives. Skipped where it is not."""
+"""gradysim's protocols on Causeway have the results of gradysim's own simulator. Skipped if it is not installed."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ RADIO = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks
 
 
 def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
-    """Hosts that go where they are sent, and are told every 100 ms where they are."""
+    """Hosts that move on command, and get their positions every 100 ms."""
     places = tuple((1000 * x, 1000 * y) for _, (x, y, _) in nodes)
     return MobileNetwork(
         hosts=len(nodes), radio="wifi", speed_mm_s=0, covered_only=False, host_xy_mm=places,

@@ -1,4 +1,4 @@
-"""The content of a packet is there for every copy that arrives, however late; a run says so where it cannot be."""
+"""The content of a packet is kept for every copy that arrives, however late; otherwise the run ends with an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A protocol that floods its network is ended before it has taken all memory, and the error says who sends."""
+"""A protocol that floods its network is ended before it takes all memory, and the error names the senders."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_copies_for_which_there_is_no_memory_are_reported_before_they_are_made(m
     assert re.match(
         r"at 0\.\d+ s: the run takes 0\.\d GB; allowed: 0\.0 GB, 80% of the memory that was free before; node 1 ", found
     )
-    assert re.search(r"; the network has [\d,]+ copies and timers to come; if a node sends on", found)
+    assert re.search(r"; [\d,]+ copies and timers are in flight; let a node remember", found)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Watching contents is a matter of one thread: runs in other threads begin and end at any time."""
+"""Contents are watched in one thread only, since runs in other threads begin and end at any time."""
 
 from __future__ import annotations
 

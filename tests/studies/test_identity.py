@@ -1,4 +1,4 @@
-"""A run is known by all that gives its numbers: after any change, the same command makes other runs."""
+"""A run is identified by everything that determines its numbers: after any change, a command makes new runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's numbers are refused in words before they become picoseconds, whatever type they have."""
+"""Impossible numbers of a run are refused with a message before they become picoseconds, whatever their type."""
 
 from __future__ import annotations
 

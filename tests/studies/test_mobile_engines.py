@@ -1,4 +1,4 @@
-"""Study mobile20 on the real simulators: nothing owed is lost, and everything the paper tells is measured."""
+"""Study mobile20 on the real simulators: no owed message is lost, and all quantities of the paper are measured."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_a_station_needs_new_messages_of_its_own_hosts() -> None:
 
 @pytest.mark.parametrize(("wire_acks", "delayed"), [("delayed", True), ("at_once", False)])
 def test_how_wires_acknowledge_reaches_the_engine(wire_acks: str, delayed: bool, monkeypatch: Any) -> None:
-    """INET's stations are told to delay acknowledgements, or left as the hosts are."""
+    """INET's stations delay acknowledgements, or behave like the hosts."""
     monkeypatch.setattr(omnet_inet, "missing_inet", lambda found: None)
     monkeypatch.setattr(omnet_inet, "loadable", lambda found, library: Path(library))
     network = registry.get("mobile20").network(Mobile20Params(wire_acks=wire_acks), 1)

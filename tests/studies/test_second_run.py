@@ -93,24 +93,24 @@ CHANGED = {
     "by its sender, later": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.set_timer('t', MS_PS)",
         "TIMER": "self.clock[0] += 1",
-        "told": "in on_timer(key='t'): Talker.on_timer (talk.py:",
+        "expected": "in on_timer(key='t'): Talker.on_timer (talk.py:",
         "attribute": "(Talker.clock)",
     },
     "by its sender, at once": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1",
-        "told": "in on_broadcast(",
+        "expected": "in on_broadcast(",
         "attribute": "(Talker.clock)",
     },
     "by a receiver": {
         "BROADCAST": "self.send(EVERYONE, [message], 10)",
         "PACKET": "self.deliver(content[0]); content.append(1)",
-        "told": "in on_packet(content=",
+        "expected": "in on_packet(content=",
         "attribute": "Talker.on_packet (talk.py:",
     },
     "by a receiver, of what the sender keeps": {
         "BROADCAST": "self.news = [message]; self.send((self.id + 1) % 3, self.news, 10)",
         "PACKET": "content.append(1)",
-        "told": "in on_packet(content=",
+        "expected": "in on_packet(content=",
         "attribute": "Talker.on_packet (talk.py:",
     },
 }
@@ -123,7 +123,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path
     assert tally.done == 0
     reported = next(iter(tally.failed.values()))
     assert reported.startswith("node ")
-    assert CHANGED[who]["told"] in reported and CHANGED[who]["attribute"] in reported
+    assert CHANGED[who]["expected"] in reported and CHANGED[who]["attribute"] in reported
     assert "send a copy, or change a copy of what arrived" in reported
 
 

@@ -1,4 +1,4 @@
-"""A stepped run (`causeway.simulation`) is the same run as one in one piece, and stops exactly where it is told to."""
+"""A stepped run (`causeway.simulation`) equals a run in one piece, and stops exactly where the caller says."""
 
 from __future__ import annotations
 

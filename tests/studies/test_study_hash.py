@@ -1,4 +1,4 @@
-"""The study hash: its points, its readings, and the words for what cannot be."""
+"""The study hash: its points, its readings, and the messages for impossible parameters."""
 
 from __future__ import annotations
 

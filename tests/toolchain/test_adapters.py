@@ -1,4 +1,4 @@
-"""Edges are compiled once for each installation and simulator, into the cache folder, and anew when sources change."""
+"""Adapters are compiled once for each installation and simulator, into the cache folder, and after each change."""
 
 from __future__ import annotations
 

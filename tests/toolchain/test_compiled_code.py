@@ -1,4 +1,4 @@
-"""Compiled code is kept, and never used after a change of a source that it was made of."""
+"""Compiled code is stored, and never used after a change of one of its sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OMNeT++ and INET are found where they usually are, and only if they are built and new enough."""
+"""OMNeT++ and INET are found in the usual places, if they are built and new enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result files made up from pieces of the format and of nonsense, many thousand a second."""
+"""Random result files, made of pieces of the format and of nonsense, many thousand a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converting what is still being written, what was converted before, and what was interrupted."""
+"""Conversions of files that are still being written, of converted files, and after an interrupt."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Files put together from pieces of the format and of nonsense: rows or a word, never a traceback, never a hang.
+"""Random files of pieces of the format and of nonsense give rows or an error message, never a traceback or a hang.
 
 python -m tests.analysis.convert.test_fuzz SECONDS [FILES [SEED]]    # as many as fit, and how many that were
 """

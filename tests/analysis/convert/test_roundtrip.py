@@ -137,7 +137,7 @@ def plain(tables) -> dict[str, list[tuple]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def no_waiting_for_the_disk():
-    """Flushing hundreds of small files to the disk would be most of the time here, and says nothing."""
+    """Do not flush files, which would take most of the time here and is tested elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (files, delta):
             patch.setattr(module, "flush", lambda path: None)

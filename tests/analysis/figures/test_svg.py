@@ -1,4 +1,4 @@
-"""A drawing in a page: its name, what its marks say, ids that occur once, colours that dark mode knows."""
+"""A drawing in a page: its name, tooltips of its marks, unique ids, and colours with a counterpart in dark mode."""
 
 from __future__ import annotations
 
