@@ -86,7 +86,7 @@ class Programs(PerNode):
         self._environment.leave()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
         try:
-            self._look_for_forgotten_errors()
+            self._report_forgotten_errors()
         finally:
             self._end()
         tasks = {
@@ -126,7 +126,7 @@ class Programs(PerNode):
         if self.fault is not None:
             raise self.fault
 
-    def bury(self, loop: NodeLoop) -> None:
+    def keep_tasks_of(self, loop: NodeLoop) -> None:
         """Keep the tasks of a failed node, so that their `finally` blocks do not run when Python collects them."""
         loop._closed = True
         self._buried.append(loop)
@@ -146,13 +146,13 @@ class Programs(PerNode):
         self._environment.leave()
         self.over = True
         for loop in self._loops():
-            loop.throw_away()
+            loop.close_tasks()
         self._buried.clear()
 
     def _loops(self) -> list[NodeLoop]:
         return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]
 
-    def _look_for_forgotten_errors(self) -> None:
+    def _report_forgotten_errors(self) -> None:
         """Report the errors of tasks that failed and were never awaited, even if the program still holds them."""
         for loop in self._loops():
             for task in loop.forgotten_failures():

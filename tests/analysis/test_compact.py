@@ -22,7 +22,7 @@ def fill(folder, single=6, together=5):
     """Runs that landed alone, together, and converted."""
     for number in range(single):
         store.write_run(folder, tables(f"one{number}", number))
-    store.land_runs(folder, [store.conformed(tables(f"many{number}", 100 + number)) for number in range(together)])
+    store.write_runs(folder, [store.conformed(tables(f"many{number}", 100 + number)) for number in range(together)])
     for number in range(3):
         sca(f"R{number}", number, folder=folder / "in", name=f"r{number}.sca")
         vec(f"R{number}", number + 1, folder / "in", f"r{number}.vec")
@@ -104,7 +104,7 @@ def test_many_files_are_merged_in_groups(tmp_path, monkeypatch):
 
 def test_a_filter_on_a_run_passes_over_the_other_groups_of_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(physical, "GROUP_ROWS", 10)
-    store.land_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
+    store.write_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
     (path,) = store.files_of(tmp_path, "scalars")
     metadata = pq.ParquetFile(path).metadata
     bounds = [metadata.row_group(i).column(0).statistics for i in range(metadata.num_row_groups)]

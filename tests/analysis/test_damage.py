@@ -37,7 +37,7 @@ def small(folder: Path) -> Path:
     """A folder with everything that a folder has: two commits, a checkpoint's worth of copies, a description."""
     description.write(folder, "s", description.text_of(Description("s", title="A study")))
     store.write_run(folder, tables("a", 43.0))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     return folder
 
 
@@ -90,7 +90,7 @@ def each_rot(folder: Path, step: int = 1) -> Iterator[tuple[Path, int]]:
 def one_commit(folder: Path) -> Path:
     """Make the smallest folder with every kind of file."""
     description.write(folder, "s", description.text_of(Description("s", title="A study")))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     return folder
 
 
@@ -204,13 +204,13 @@ def test_every_damage_of_a_file_is_named_and_repaired(tmp_path, table, change):
     assert path.name in what and "runs b to c" in what
     repair(folder)
     assert {row[0] for row in everything(folder)} == {"a"} == set(store.finished_runs(folder))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     assert len(store.finished_runs(folder)) == 3
 
 
 def test_of_a_large_file_only_the_runs_of_a_damaged_page_are_lost(tmp_path, monkeypatch):
     monkeypatch.setattr(physical, "GROUP_ROWS", 10)
-    store.land_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
+    store.write_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
     path = file_of(tmp_path, "scalars", "r000")
     column = pq.ParquetFile(path).metadata.row_group(4).column(3)
     begin = column.dictionary_page_offset or column.data_page_offset
@@ -282,7 +282,7 @@ def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", doctored)
         for number in range(3):
-            store.land_runs(tmp_path, [store.conformed(tables(f"r{number}{i}")) for i in range(5)])
+            store.write_runs(tmp_path, [store.conformed(tables(f"r{number}{i}")) for i in range(5)])
     assert len(store.finished_runs(tmp_path)) == 15 == len(store.read_arrow(tmp_path, "scalars"))
 
 

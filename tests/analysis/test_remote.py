@@ -80,7 +80,7 @@ def test_runs_are_committed_singly_and_in_batches_and_are_compacted(url):
     folder = remote.place(url % "a/b")
     assert store.finished_runs(folder) == set() and not store.has_run(folder, "one")
     store.write_run(folder, tables("one", 1.0))
-    store.land_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("two", "three/é")])
+    store.write_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("two", "three/é")])
     assert store.finished_runs(folder) == {"one", "two", "three/é"} and store.has_run(folder, "two")
     before = values(folder)
     assert before == [("one", 1.0), ("three/é", 2.0), ("two", 2.0)]
@@ -127,12 +127,12 @@ def test_a_writer_that_fails_leaves_nothing_behind(url):
 def test_a_run_that_two_machines_made_is_stored_once(url, monkeypatch):
     """Without locks between machines both may make the run: one of two commits for a version is refused and retried."""
     folder = remote.place(url % "twice")
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
     stale = delta.latest(folder)
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("c", "d")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("c", "d")])
     with monkeypatch.context() as patch:
         patch.setattr(store, "to_write", lambda folder: stale)
-        store.land_runs(folder, [store.conformed(tables(name, 9.0)) for name in ("b", "c", "e")])
+        store.write_runs(folder, [store.conformed(tables(name, 9.0)) for name in ("b", "c", "e")])
     assert values(folder) == [("a", 1.5), ("b", 1.5), ("c", 1.5), ("d", 1.5), ("e", 9.0)]
     assert store.count_rows(folder, "scalars") == 5 and store.count_rows(folder, "runs") == 5
     compact.compact(folder)
@@ -180,7 +180,7 @@ print(sorted(zip(frame["run_id"], frame["time_raw"])))
 def test_spark_reads_the_same_rows_without_a_jar(s3):  # noqa: F811
     """In a process of its own: Spark's workers have the credentials of the command that starts them."""
     folder = remote.place(s3 % "spark")
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
     store.write_run(folder, tables("c"))
     command = [sys.executable, "-c", READ, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(TOP)})

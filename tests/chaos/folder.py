@@ -52,7 +52,7 @@ def run(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) ->
     """Land runs one by one and many at once; others land runs of the same names."""
     for _ in range(6):
         some = [f"run{draw.randrange(60):02}" for _ in range(draw.choice([1, 1, 5]))]
-        store.land_runs(folder, [store.conformed(tables(name)) for name in dict.fromkeys(some)])
+        store.write_runs(folder, [store.conformed(tables(name)) for name in dict.fromkeys(some)])
         said(some)
 
 

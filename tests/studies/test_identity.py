@@ -121,7 +121,7 @@ def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) 
     written(tmp_path / "study", helper=7)
     edited = command(study, out, "--reps", "3", "--jobs", "2").stdout
     assert "already" not in edited and all_in(edited) == 20
-    assert "3 more runs here are of other code; reports keep them apart" in edited
+    assert "3 more runs here are of other code; reports separate them" in edited
     before = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert "already" not in command(study, out, "--reps", "3", "--jobs", "2", "--fresh").stdout
     store.forget_versions()
