@@ -18,7 +18,7 @@ from causeway import results
 from causeway.analysis import compact, convert, delta, files, health, physical, report, store
 from causeway.analysis import study_description as description
 from causeway.analysis.study_description import Description
-from causeway.cli.doctor import look_over
+from causeway.cli.doctor import check_folder
 from causeway.errors import UserError
 from tests.analysis.test_store import tables
 from tests.helpers.edits import edited
@@ -260,14 +260,14 @@ def test_a_converted_run_that_is_damaged_is_converted_again(tmp_path):
 def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsys):
     folder = small(tmp_path / "out")
     quiet = Console(quiet=True)
-    assert look_over(folder, False, quiet) == 0
+    assert check_folder(folder, False, quiet) == 0
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     (folder / "tables" / "table=scalars" / ".0123.part").write_bytes(b"half")
     (folder / ".locks" / "gone.lock").touch()
     flip(folder / "studies" / "s.json", 8 * 30)
     assert len(whats(folder)) == 4
-    assert look_over(folder, False, quiet) == 1 and len(whats(folder)) == 4, "looking changes nothing"
-    assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
+    assert check_folder(folder, False, quiet) == 1 and len(whats(folder)) == 4, "looking changes nothing"
+    assert check_folder(folder, True, quiet) == 0 and check_folder(folder, False, quiet) == 0
 
 
 def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
@@ -297,7 +297,7 @@ def test_a_folder_of_a_newer_format_is_refused_and_not_changed(tmp_path, monkeyp
                 lambda: compact.compact(folder)):  # fmt: skip
         with pytest.raises(UserError, match="newer version of causeway"):
             use()
-    look_over(folder, True, Console(quiet=True))
+    check_folder(folder, True, Console(quiet=True))
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if ".locks" not in str(path)} == {
         path: time for path, time in before.items() if ".locks" not in str(path)
     }
@@ -456,4 +456,4 @@ def test_the_doctor_refuses_a_folder_without_tables(tmp_path, inside):
     if inside:
         small(tmp_path)
     with pytest.raises(UserError, match="is no result folder: it has no tables/"):
-        look_over(tmp_path / inside, False, Console(quiet=True))
+        check_folder(tmp_path / inside, False, Console(quiet=True))
