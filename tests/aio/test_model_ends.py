@@ -98,7 +98,7 @@ def test_a_run_that_the_engine_ends_leaves_no_stand_ins(how: str) -> None:
 
 def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     before = in_place()
-    put = confined._put
+    put = confined._install
     left = iter(range(5))
 
     def fails(owner: Any, name: str, value: Any) -> None:
@@ -106,7 +106,7 @@ def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch
             raise MemoryError
         put(owner, name, value)
 
-    monkeypatch.setattr(confined, "_put", fails)
+    monkeypatch.setattr(confined, "_install", fails)
     with pytest.raises(MemoryError):
         worlds.Environment()
     monkeypatch.undo()

@@ -58,7 +58,7 @@ def test_a_new_kind_is_one_file_among_the_others(tmp_path: Path, monkeypatch, ow
     """A module beside those that ship: found without being named anywhere."""
     (tmp_path / "dots_kind.py").write_text(DOTS)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
-    kinds._look_through.cache_clear()
+    kinds._import_all.cache_clear()
     page = page_of(tmp_path / "results", PLOT)
     assert is_drawn(tmp_path / "results", "Every run") and "not known here" not in page
     (svg,) = [one for one in parse(page).iter("svg") if one.get("class") == "plot"]
