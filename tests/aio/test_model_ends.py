@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from causeway.aio import Programs, watch
-from causeway.aio import environment as worlds
+from causeway.aio import environment
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.cli.check import Search, check_study
@@ -108,7 +108,7 @@ def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch
 
     monkeypatch.setattr(confined, "_install", fails)
     with pytest.raises(MemoryError):
-        worlds.Environment()
+        environment.Environment()
     monkeypatch.undo()
     assert in_place() == before
 
@@ -117,7 +117,7 @@ def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch
 
     monkeypatch.setattr(watch.Watch, "__init__", no_thread)
     with pytest.raises(RuntimeError):
-        worlds.Environment()
+        environment.Environment()
     monkeypatch.undo()
     assert in_place() == before
 

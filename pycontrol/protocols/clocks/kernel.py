@@ -68,7 +68,7 @@ def _deliver(c, s, tape, now_ps, p, slot):
 
 @compiled
 def _deliver_waiting(c, s, tape, now_ps, p):
-    """Deliver the first item in the queue of p that is deliverable, until none is."""
+    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
     lines = s.lines
     previous, item = END, lines.first[p]
     while item != END:

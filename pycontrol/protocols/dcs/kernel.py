@@ -130,7 +130,7 @@ def _wait(s, p, slot):
 
 @compiled
 def _deliver_waiting(s, tape, p, now_ps):
-    """Deliver the first message waiting at p that is deliverable, until none is."""
+    """Deliver messages that wait at p, the first deliverable one each time, until none is deliverable."""
     again = True
     while again:
         again = False

@@ -163,7 +163,7 @@ def _ready(c, s, packets, tape, time_ps, p, item):
 
 @compiled
 def _deliver_waiting(c, s, packets, tape, time_ps, p):
-    """Deliver the first item in the queue of p that is deliverable, until none is."""
+    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
     previous, item = END, s.lines.first[p]
     while item != END:
         if _ready(c, s, packets, tape, time_ps, p, item):
