@@ -156,7 +156,7 @@ class Programs(PerNode):
         """Report the errors of tasks that failed and were never awaited, even if the program still holds them."""
         for loop in self._loops():
             for task in loop.forgotten_failures():
-                self.failed(loop.program, task.exception(), "nobody awaited the task", task)
+                self.failed(loop.program, task.exception(), "a task that was never awaited", task)
         gc.collect()
         self.check()
 

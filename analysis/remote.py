@@ -124,7 +124,7 @@ class Remote:
         """Return the same: a URL has no links to resolve."""
         return self
 
-    # ---- what is there -----------------------------------------------------------------------------------------------
+    # ---- inspection --------------------------------------------------------------------------------------------------
     @property
     def filesystem(self) -> Any:
         """Return the pyarrow file system."""

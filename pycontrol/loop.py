@@ -181,7 +181,7 @@ def windows(
 
 
 def _end(session: Session, protocol: Protocol) -> None:
-    """End the simulation, and what the protocol has put in place for the run."""
+    """End the simulation, and discard the resources that the protocol holds for the run."""
     try:
         session.close()
     finally:

@@ -70,7 +70,7 @@ def _note(got, heard, left, p, slot):
 
 @compiled
 def _release(slots, slot, id_):
-    """Free the slot of a message that everybody has delivered."""
+    """Free the slot of a message that all nodes have delivered."""
     forget(slots, id_)
     give_back(slots, slot)
 
