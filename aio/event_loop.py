@@ -263,10 +263,10 @@ class SimulatedLoop(Refusals, AnyLoop):
             if self._stopping:
                 return
             if left < 0:
-                raise ProtocolError(self._spins(handle))
+                raise ProtocolError(self._spin_error(handle))
             waiting = self._waiting  # `_timer_handle_cancelled` may have made a new one
 
-    def _spins(self, handle: Any) -> str:
+    def _spin_error(self, handle: Any) -> str:
         task = getattr(handle._callback, "__self__", None)
         who = getattr(task.get_coro(), "__qualname__", "") if isinstance(task, asyncio.Task) else repr(handle)
         return (

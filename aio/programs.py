@@ -18,7 +18,7 @@ from causeway.errors import RunError
 from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.run_trace import is_not_the_users, wanted
+from causeway.pycontrol.run_trace import is_foreign_file, wanted
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
@@ -179,7 +179,7 @@ def _waits_at(coroutine: Any) -> str:
     while coroutine is not None:
         frame: Any = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
         frame = frame or getattr(coroutine, "ag_frame", None)
-        if frame is not None and not is_not_the_users(frame.f_code.co_filename):
+        if frame is not None and not is_foreign_file(frame.f_code.co_filename):
             line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
     return line

@@ -149,7 +149,7 @@ def simplest(make: MakeModel, rules: Rules, covered: Covered) -> tuple[int, ...]
         model.clocks = covered.clocks
         return model
 
-    taken = schedules.Taken()
+    taken = schedules.RecordedSchedule()
     with closing(make_symmetric()) as model:
         schedules.follow(model, covered.plan, rules, taken)
     return schedules.simplest(make_symmetric, rules, taken)

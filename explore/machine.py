@@ -230,7 +230,7 @@ class Machine:
         self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
         self.context = NullContext(self.count, model.seed, STEP_PS)
         self._watch_shared()
-        self._take_over(model)
+        self._adopt(model)
 
     def _watch_shared(self) -> None:
         nodes = self.model.nodes
@@ -242,20 +242,20 @@ class Machine:
             if held[id(value)] > 1 and value is not self.protocol and name not in node.not_state
         }
 
-    def _take_over(self, model: Model) -> None:
+    def _adopt(self, model: Model) -> None:
         """Take over the model's nodes, messages and packets."""
         names: dict[int, int] = {}
         for message, source in enumerate(model.source):
             number = sum(model.source[m] == source for m in range(message))
             names[message] = self.message(source, number, frozenset(names[m] for m in model.past[message]))
-        self.begun = [self._taken_over(model, id_, names) for id_ in range(self.count)]
+        self.begun = [self._adopted_state(model, id_, names) for id_ in range(self.count)]
         self.on_the_way = [
             self.packet(Copy(p.receiver, p.sender, p.interface, self.content(p.content))) for p in model.flying
         ]
         self.records = tuple(self.record_id(call) for call in model.history)
         self.recorded_calls = bool(self.records)
 
-    def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
+    def _adopted_state(self, model: Model, id_: int, names: dict[int, int]) -> int:
         return self.kept(id_, model.nodes[id_], self._facts(model, id_, names))
 
     def _facts(self, model: Model, id_: int, names: dict[int, int]) -> Facts:

@@ -82,7 +82,7 @@ class ReplayMachine(Machine):
     def _check_for_draws(self, node: Node) -> None:
         self._who_drew = self._who_drew or message_about_draws([node])
 
-    def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
+    def _adopted_state(self, model: Model, id_: int, names: dict[int, int]) -> int:
         self._check_for_draws(model.nodes[id_])
         return self._with_history(id_, _seen(model.nodes[id_]), self._facts(model, id_, names), ())
 

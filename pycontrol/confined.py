@@ -94,7 +94,7 @@ def enter() -> None:
                 _install_all()
             except BaseException:
                 _users = 0
-                _undo_all()
+                _restore_all()
                 raise
 
 
@@ -104,10 +104,10 @@ def leave() -> None:
     with _lock:
         _users -= 1
         if _users == 0:
-            _undo_all()
+            _restore_all()
 
 
-def _undo_all() -> None:
+def _restore_all() -> None:
     while _undo:
         owner, name, value = _undo.pop()
         if value is _INHERITED:

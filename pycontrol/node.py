@@ -66,7 +66,7 @@ from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
 from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, call, misuse, protocol_error, shown
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import OTHER_NAME, NotYet, check_turn
+from causeway.pycontrol.services import OTHER_NAME, NoRuntime, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -327,7 +327,7 @@ class PerNode(Protocol):
         node = self.make(id_)
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
-        if not isinstance(node.runtime, NotYet):
+        if not isinstance(node.runtime, NoRuntime):
             raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
         check_handlers(type(node))
         self._classes.add(type(node))

@@ -269,7 +269,7 @@ class _Replaced:
             if not self._concerns(file, runs):
                 continue
             rows = physical.read(state.folder, [file])
-            stays = self._staying(file.table, rows)
+            stays = self._kept_rows(file.table, rows)
             if not stays.all():
                 removed.append(file)
                 writer.write(file.table, logical(file.table, rows.filter(pa.array(stays))))
@@ -285,7 +285,7 @@ class _Replaced:
         at = bisect_left(runs, file.low)
         return at < len(runs) and runs[at] <= file.high
 
-    def _staying(self, table: str, rows: pa.Table) -> np.ndarray:
+    def _kept_rows(self, table: str, rows: pa.Table) -> np.ndarray:
         import pyarrow.compute as pc
 
         out = [source for source, continued in self._gone.items() if not (continued and table == "samples")]

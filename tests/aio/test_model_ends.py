@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from causeway.aio import Programs, watch
-from causeway.aio import environment
+from causeway.aio import Programs, environment, watch
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.cli.check import Search, check_study
