@@ -76,7 +76,7 @@ class Steps(TypingProtocol):
         ...
 
     def end(self, end_ps: int) -> Generator[None, None, None]:
-        """Let the time go on from the last event to the end of the run."""
+        """Handle the time between the last event and the end of the run."""
         ...
 
 

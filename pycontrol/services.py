@@ -43,7 +43,7 @@ class NoRuntime:
 
 
 class InitRuntime(NoRuntime):
-    """The runtime of a node that PerNode is making: the node knows the run, and cannot act yet."""
+    """The runtime of a node that PerNode is making: the node can read properties of the run, but cannot act yet."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

@@ -61,7 +61,7 @@ RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "fault
 WARMUP_S = {"static_tcp": 60}
 """Experiments that need more than 5 s for joining."""
 DRAIN_S = 600
-"""WitnessDone for a cell that is overloaded when the last message is broadcast."""
+"""Enough for a cell that is overloaded when the last message is broadcast."""
 
 Radio = Literal["unitdisk", "csma", "acking", "wifi"]
 """The radios that the study was run with; an engine needs the chosen one."""
