@@ -97,7 +97,7 @@ def repaired(folder):
 def test_many_files_are_merged_in_groups(tmp_path, monkeypatch):
     fill(tmp_path)
     before = everything(tmp_path)
-    monkeypatch.setattr(compact, "_TOGETHER_BYTES", 5000)
+    monkeypatch.setattr(compact, "_MERGED_BYTES", 5000)
     compact.compact(tmp_path)
     assert everything(tmp_path) == before and len(store.files_of(tmp_path, "runs")) > 1
 
