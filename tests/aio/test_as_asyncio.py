@@ -30,7 +30,7 @@ PROGRAMS = st.lists(st.lists(STEPS, max_size=5), min_size=1, max_size=5)
 
 
 async def perform(program: list[list[tuple[str, int]]]) -> list[tuple]:
-    """The events in order, with the number of the tick."""
+    """Return the events in order, each with the number of its tick."""
     loop = asyncio.get_running_loop()
     began, reported = loop.time(), []
     queue, lock = asyncio.Queue(), asyncio.Lock()

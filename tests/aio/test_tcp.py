@@ -229,7 +229,7 @@ def test_a_failed_node_loses_its_connections_and_its_program_restarts(engine):
 
 
 def test_stations_talk_over_their_wire(engine):
-    """They are far out of each other's reach; a host is heard over the air."""
+    """The stations are far out of each other's reach; a host is heard over the air."""
     network = MobileNetwork(
         station_xy_mm=((0, 0), (1_000_000, 0)), wires=((0, 1),), hosts=1, radio="wifi", covered_only=False,
         host_xy_mm=((50_000, 0),), wire_delay_ps=10**10,

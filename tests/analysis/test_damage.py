@@ -34,7 +34,7 @@ def flip(path: Path, bit: int) -> None:
 
 
 def small(folder: Path) -> Path:
-    """A folder with everything that a folder has: two commits, a checkpoint's worth of copies, a description."""
+    """Make a folder with every kind of file: two commits, the copies up to a checkpoint, a description."""
     description.write(folder, "s", description.text_of(Description("s", title="A study")))
     store.write_run(folder, tables("a", 43.0))
     store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
@@ -96,7 +96,7 @@ def one_commit(folder: Path) -> Path:
 
 @pytest.mark.slow
 def test_the_doctor_finds_a_flip_in_any_byte_of_a_folder(tmp_path):
-    """All 24,000 bytes; the doctor has looked at the folder before, and times of files do not help it."""
+    """All 24,000 bytes are flipped, after the doctor has checked the folder once, and without changes of file times."""
     folder = one_commit(tmp_path / "out")
     assert whats(folder) == []
     seen = Counter[str]()
@@ -109,7 +109,7 @@ def test_the_doctor_finds_a_flip_in_any_byte_of_a_folder(tmp_path):
 
 @pytest.mark.slow
 def test_the_doctor_finds_flips_in_checkpoints_and_all_files_beside_them(tmp_path):
-    """One byte in a thousand: one digest covers a file whole."""
+    """One byte in a thousand is enough, as one digest covers a whole file."""
     folder = small(tmp_path / "out")
     for number in range(20):
         store.write_run(folder, tables(f"r{number}"))
@@ -161,7 +161,7 @@ def test_a_flip_changes_no_number_of_a_notebook_or_a_report(tmp_path):
 
 @pytest.mark.slow
 def test_pages_of_a_large_file_have_checksums_of_their_own(tmp_path, monkeypatch):
-    """A file that is not hashed whole when it is read: its footer has a digest, its pages have checksums."""
+    """Large files are not hashed as a whole when they are read: the footer has a digest, and pages have checksums."""
     monkeypatch.setattr(physical, "_SMALL_BYTES", 0)
     folder = small(tmp_path / "out")
     right, path = everything(folder), file_of(folder, "scalars", "b")

@@ -152,7 +152,7 @@ plots = [
 
 @pytest.fixture
 def queues(tmp_path: Path) -> Path:
-    """Two runs with a histogram each; the first has two servers that are idle or busy."""
+    """Write two runs with a histogram each; the first has two servers that are idle or busy."""
     for run, (iat, mean) in enumerate([("500ms", 0.5), ("1s", 0.25)]):
         lines = [
             "version 3", f"run Fifo-{run}", "attr configname Fifo", f"itervar iat {iat}",

@@ -35,7 +35,7 @@ SCA = "version 3\nrun General-0\nattr configname General\nscalar net sent 7\n"
 
 @pytest.fixture(params=["hdfs", pytest.param("s3", marks=needs_s3)])
 def url(request, tmp_path, monkeypatch) -> str:
-    """A URL with %s where the folder goes."""
+    """Return a URL with %s in place of the folder."""
     store.forget_versions()
     monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
     if request.param == "s3":
@@ -100,7 +100,7 @@ def test_files_that_no_commit_names_are_not_read(url):
 
 
 def test_a_file_that_was_truncated_in_transfer_is_detected(url, tmp_path):
-    """As a network that breaks leaves it on a store that ends such an upload instead of dropping it."""
+    """A broken connection leaves such a file on a store that completes the upload instead of dropping it."""
     folder = remote.place(url % "cut")
     for name in ("a", "b"):
         store.write_run(folder, tables(name))

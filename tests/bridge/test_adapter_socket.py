@@ -89,7 +89,7 @@ def test_a_controller_that_begins_to_listen_a_moment_later_is_found(ticker: Path
 
 
 def test_a_connection_that_ends_without_an_answer_is_made_again(ticker: Path, tmp_path: Path) -> None:
-    """So does a controller between two runs: the first one's socket still listened when the simulation came."""
+    """This happens between two runs, if the socket of the first run still listens when the simulation connects."""
     endpoint = f"ipc://{tmp_path}/peer"
     with adapter(ticker, endpoint) as process:
         with pair(endpoint) as peer:

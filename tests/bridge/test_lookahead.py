@@ -47,7 +47,7 @@ def sends(rows: int, topic: int, lookaheads: tuple[Lookahead, ...]) -> Actions:
 
 
 def windows(ticker: Path, rows: int, topic: int, *lookaheads: Lookahead, **changes: Any) -> list[Window]:
-    """The windows of so many packets, half a reaction time apart."""
+    """Return the windows of a run with this many packets, half a reaction time apart."""
     session = open_session(small_spec(**{"reaction_ps": L_PS, **changes}), "ticker", [str(ticker)])
     found: list[Window] = []
     try:
@@ -206,7 +206,7 @@ def test_a_run_with_lookaheads_does_not_depend_on_the_cap(cap: int) -> None:
 
 
 class Stopper(Talker):
-    """One of them ends the run in the middle of everything."""
+    """Nodes of which one ends the run while packets are in flight."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         super().on_broadcast(number, size_bytes)
@@ -225,7 +225,7 @@ class TooSoon(Talker):
     """Acts before the end of its declared lookahead."""
 
     def on_timer(self, key: Any) -> None:
-        """The slow answer is left to this one."""
+        """Send the slow answer."""
 
     def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
         super().on_packet(content, sender, interface)

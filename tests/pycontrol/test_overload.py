@@ -50,7 +50,7 @@ class Alarm(Node):
 
 
 def run(protocol: Protocol) -> Any:
-    """One broadcast of node 2 at 1 ms, among five."""
+    """Run one broadcast of node 2 at 1 ms, among five."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     network = AbstractNetwork(5, delay=constant_delay(1), workload=Workload(5, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
@@ -92,7 +92,7 @@ def test_copies_for_which_there_is_no_memory_are_reported_before_they_are_made(m
 
 @pytest.mark.slow
 def test_state_that_grows_with_every_event_ends_the_run(monkeypatch) -> None:
-    """No handler takes long, nothing is on its way: what a node keeps grows with every event.
+    """No handler takes long and no packet is in flight, but the state of a node grows with every event.
 
     How much it has by then depends on how much comes between two looks at the memory.
     """

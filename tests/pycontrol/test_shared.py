@@ -8,7 +8,7 @@ from causeway.pycontrol import shared
 
 
 class Spy:
-    """A protocol that says whether it was about to be watched."""
+    """A protocol that records the calls that would watch it."""
 
     def __init__(self) -> None:
         self.asked = False

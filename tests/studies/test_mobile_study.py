@@ -58,7 +58,7 @@ def test_every_cell_begins_with_as_many_hosts_all_well_inside() -> None:
 
 
 def test_hosts_lie_evenly_in_the_disc() -> None:
-    """Of 7,000 places a quarter is within half of the radius, and as many on either side."""
+    """A quarter of 7,000 places is within half of the radius, and half of them are on either side."""
     (station, *_), places = hexagonal_places(7, 208_000), host_places((hexagonal_places(7, 208_000)[0],), 7000, 3)
     within = sum(dist(place, station) <= 57_500 for place in places) / 7000
     assert abs(within - 0.25) < 4 * (0.25 * 0.75 / 7000) ** 0.5
@@ -92,7 +92,7 @@ class Quiet:
 
 
 def losses(node: Host | Station, copies: list[tuple[Any, bool]]) -> dict[str, float]:
-    """The meter's loss rates once some copies came (True) or were lost to a node."""
+    """Return the meter's loss rates after these arrivals (True) and losses of copies."""
     node.meter.clock = Quiet()
     for content, came in copies:
         node.meter.arrived(node._needs(content)) if came else node.on_lost(content, WIRELESS)

@@ -27,7 +27,7 @@ def sheet() -> Iterator[Sheet]:
 
 
 def drawn(sheet: Sheet, kind: str, title: str = "t") -> ElementTree.Element:
-    """A figure of this kind as an element."""
+    """Return a figure of this kind as an element."""
     name = "v" if known()[kind].recorded else "y"
     plot = Plot(title, "s", name, "n", kind=kind, series="n", paper="p, Fig. 1")
     said = [{"parameters": {"n": 1}, "published": 7.0}, {"parameters": {"n": 2}, "high": 7.0}]
