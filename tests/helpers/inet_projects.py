@@ -24,14 +24,14 @@ LIMIT = "sim-time-limit = 1000s"
 
 @dataclass(frozen=True)
 class Project:
-    """One network, and what it takes to have a protocol on its hosts."""
+    """One network, with the lines that put a protocol on its hosts."""
 
     nodes: int
     ini: str
     kind: str
 
     def write(self, folder: Path) -> Path:
-        """Writes the ini file; its configuration is called Python."""
+        """Write the ini file, with a configuration called Python."""
         lines = self.ini.strip("\n")
         assert len(lines.splitlines()) <= 10
         path = folder / "omnetpp.ini"

@@ -15,7 +15,7 @@ EVERY = S // 10
 
 
 def ad_hoc(traces: tuple[Trace | None, ...], **changes) -> MobileNetwork:
-    """No station, nobody broadcasts."""
+    """Return a network without stations and without a workload."""
     hosts = len(traces)
     return MobileNetwork(
         hosts=hosts, traces=traces, host_xy_mm=((5_000, 5_000),) * hosts, position_every_ps=EVERY, **changes,
