@@ -76,7 +76,7 @@ class Connection:
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def not_taken(self) -> int:
+    def unaccepted_bytes(self) -> int:
         """The number of written bytes beyond the window that the system buffers; they wait in the program."""
         return max(0, len(self.out) - WINDOW_BYTES)
 
@@ -112,7 +112,7 @@ class Connection:
             self._push()
 
     def drop_waiting(self) -> None:
-        """Drop the bytes that the program's system has not taken."""
+        """Drop the bytes that the program's system has not accepted."""
         del self.out[WINDOW_BYTES:]
 
     def reset(self) -> None:
@@ -121,7 +121,7 @@ class Connection:
             self._emit(RST | ACK, self.sent)
             self._finish(None)
 
-    def taken(self, size_bytes: int) -> None:
+    def mark_read(self, size_bytes: int) -> None:
         """Open the window by bytes that the program has read."""
         was_shut = WINDOW_BYTES - self.held_bytes < SEGMENT_BYTES
         self.held_bytes -= size_bytes
@@ -161,15 +161,15 @@ class Connection:
     # ---- sending again --------------------------------------------------------------------------------------------
     def _start_timer(self) -> None:
         self._stop_timer()
-        wait_s = min(self._wait_s() * 2**self._tries, LONGEST_WAIT_S)
-        self._timer = self.stack.loop.call_later(wait_s, self._time_is_up)
+        wait_s = min(self._retry_wait_s() * 2**self._tries, LONGEST_WAIT_S)
+        self._timer = self.stack.loop.call_later(wait_s, self._on_timeout)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _wait_s(self) -> float:
+    def _retry_wait_s(self) -> float:
         if self._mean_s == 0.0:
             return FIRST_WAIT_S
         return max(SHORTEST_WAIT_S, self._mean_s + 4 * self._spread_s)
@@ -181,7 +181,7 @@ class Connection:
             self._spread_s += (abs(took_s - self._mean_s) - self._spread_s) / 4
             self._mean_s += (took_s - self._mean_s) / 8
 
-    def _time_is_up(self) -> None:
+    def _on_timeout(self) -> None:
         self._timer = None
         if self.over:
             return

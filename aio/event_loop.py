@@ -126,7 +126,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._tasks_made = 0
         self._exception_handler: Callable[..., Any] | None = None
         self._asyncgens: dict[int, Any] = {}
-        self._hooks = self._agen_begins, self._agen_dropped
+        self._hooks = self._on_first_iteration, self._on_finalize
         self.slow_callback_duration = 0.1
 
     def __repr__(self) -> str:
@@ -263,10 +263,10 @@ class SimulatedLoop(Refusals, AnyLoop):
             if self._stopping:
                 return
             if left < 0:
-                raise ProtocolError(self._spins(handle))
+                raise ProtocolError(self._spin_error(handle))
             waiting = self._waiting  # `_timer_handle_cancelled` may have made a new one
 
-    def _spins(self, handle: Any) -> str:
+    def _spin_error(self, handle: Any) -> str:
         task = getattr(handle._callback, "__self__", None)
         who = getattr(task.get_coro(), "__qualname__", "") if isinstance(task, asyncio.Task) else repr(handle)
         return (
@@ -325,7 +325,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         """Return the tasks that have not ended, in order of creation."""
         return list(self._tasks)
 
-    def throw_away(self) -> None:
+    def close_tasks(self) -> None:
         """Close all tasks that have not ended, after the run."""
         self._closed = True
         self._ready.clear()
@@ -348,11 +348,11 @@ class SimulatedLoop(Refusals, AnyLoop):
         return self._task_factory
 
     # ---- asynchronous generators ----------------------------------------------------------------------------------
-    def _agen_begins(self, agen: Any) -> None:
+    def _on_first_iteration(self, agen: Any) -> None:
         key = id(agen)
         self._asyncgens[key] = weakref.ref(agen, lambda _: self._asyncgens.pop(key, None))
 
-    def _agen_dropped(self, agen: Any) -> None:
+    def _on_finalize(self, agen: Any) -> None:
         """Close an asynchronous generator that was garbage-collected, in a task of this loop."""
         self._asyncgens.pop(id(agen), None)
         if not self._closed:

@@ -169,7 +169,7 @@ class ProgramNode(Node):
     def on_connection(self, kind: int, connection: int, arg: int) -> None:
         """Pass an event of the simulator's TCP to the stack."""
         if self.loop is not None:
-            self.loop.turn(self.loop.stack.streams.happened, kind, connection, arg)
+            self.loop.turn(self.loop.stack.streams.on_event, kind, connection, arg)
             self.programs.check()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
@@ -180,7 +180,7 @@ class ProgramNode(Node):
         """Stop the program without running its `finally` blocks: the power is off."""
         if self.loop is not None:
             self.loop.stack.streams.power_off()
-            self.programs.bury(self.loop)
+            self.programs.keep_tasks_of(self.loop)
             self.loop = None
 
     def on_up(self) -> None:
@@ -192,13 +192,13 @@ class ProgramNode(Node):
     def _begin(self) -> None:
         self._requests = asyncio.Queue()
         self.loop = loop = NodeLoop(self, self.programs)
-        loop.turn(self._begin_to_live, loop)
+        loop.turn(self._start_program, loop)
         self.programs.check()
 
-    def _begin_to_live(self, loop: NodeLoop) -> None:
-        loop.create_task(self._live(loop), name=f"main of {self.name}")
+    def _start_program(self, loop: NodeLoop) -> None:
+        loop.create_task(self._run_program(loop), name=f"main of {self.name}")
 
-    async def _live(self, loop: NodeLoop) -> None:
+    async def _run_program(self, loop: NodeLoop) -> None:
         """Run the program from its start to its end, as asyncio.run does."""
         try:
             self.programs.results[self.id] = await self.programs.main(self)
@@ -245,6 +245,6 @@ def program_error(node: ProgramNode, now_ps: int, error: BaseException | None, w
 def _from_program(error: BaseException) -> BaseException:
     """Return the error with its traceback from the program's first line on."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_name == "_live":
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_name == "_run_program":
         trace = trace.tb_next
     return error.with_traceback(trace)

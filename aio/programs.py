@@ -18,7 +18,7 @@ from causeway.errors import RunError
 from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
-from causeway.pycontrol.run_trace import is_not_the_users, wanted
+from causeway.pycontrol.run_trace import is_foreign_file, wanted
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
@@ -86,7 +86,7 @@ class Programs(PerNode):
         self._environment.leave()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
         try:
-            self._look_for_forgotten_errors()
+            self._report_forgotten_errors()
         finally:
             self._end()
         tasks = {
@@ -126,7 +126,7 @@ class Programs(PerNode):
         if self.fault is not None:
             raise self.fault
 
-    def bury(self, loop: NodeLoop) -> None:
+    def keep_tasks_of(self, loop: NodeLoop) -> None:
         """Keep the tasks of a failed node, so that their `finally` blocks do not run when Python collects them."""
         loop._closed = True
         self._buried.append(loop)
@@ -146,17 +146,17 @@ class Programs(PerNode):
         self._environment.leave()
         self.over = True
         for loop in self._loops():
-            loop.throw_away()
+            loop.close_tasks()
         self._buried.clear()
 
     def _loops(self) -> list[NodeLoop]:
         return [*self._buried, *(node.loop for node in self._programs() if node.loop is not None)]
 
-    def _look_for_forgotten_errors(self) -> None:
+    def _report_forgotten_errors(self) -> None:
         """Report the errors of tasks that failed and were never awaited, even if the program still holds them."""
         for loop in self._loops():
             for task in loop.forgotten_failures():
-                self.failed(loop.program, task.exception(), "nobody awaited the task", task)
+                self.failed(loop.program, task.exception(), "a task that was never awaited", task)
         gc.collect()
         self.check()
 
@@ -179,7 +179,7 @@ def _waits_at(coroutine: Any) -> str:
     while coroutine is not None:
         frame: Any = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
         frame = frame or getattr(coroutine, "ag_frame", None)
-        if frame is not None and not is_not_the_users(frame.f_code.co_filename):
+        if frame is not None and not is_foreign_file(frame.f_code.co_filename):
             line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
     return line

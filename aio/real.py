@@ -92,7 +92,7 @@ class LoopbackTransport(asyncio.DatagramTransport):
         self._inner.abort()
 
 
-class _Introduced:
+class _WrappedProtocol:
     """Wraps a protocol, so that it gets a LoopbackTransport in place of the real one."""
 
     def __init__(self, protocol: Any, names: LoopbackNames, broadcasts: bool) -> None:
@@ -128,7 +128,7 @@ class LoopbackLoop(AnyLoop):
         local = self.names.end(local_addr) or (self.names.own, 0)
         broadcasts = bool(options.pop("allow_broadcast", False))
         _, outer = await super().create_datagram_endpoint(
-            lambda: _Introduced(protocol_factory(), self.names, broadcasts),
+            lambda: _WrappedProtocol(protocol_factory(), self.names, broadcasts),
             local,
             self.names.end(remote_addr),
             **options,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SocketView:
-    """The socket of a transport: it knows its two ends, remembers options, and moves no bytes."""
+    """The socket of a transport: it has the two addresses and stores options, but moves no bytes."""
 
     family, proto = socket.AF_INET, 0
 

@@ -115,7 +115,7 @@ class StreamTransport(asyncio.Transport, Events):
         if self._paused or self._held or self._protocol is None:
             self._held.append(data)
         elif data is not None:
-            self.connection.taken(len(data))
+            self.connection.mark_read(len(data))
             if not self._gone:
                 self._hand_over(data)
         elif not self._closing and not self._call("eof_received"):
@@ -199,8 +199,8 @@ class StreamTransport(asyncio.Transport, Events):
         return True
 
     def get_write_buffer_size(self) -> int:
-        """Return the number of bytes that the system has not taken."""
-        return self.connection.not_taken
+        """Return the number of bytes that the system has not accepted."""
+        return self.connection.unaccepted_bytes
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
         """Return the limits (low, high)."""
@@ -237,13 +237,13 @@ class StreamTransport(asyncio.Transport, Events):
             self._go(None)
 
     def abort(self) -> None:
-        """Close the connection; data that the system has not taken is dropped."""
+        """Close the connection; data that the system has not accepted is dropped."""
         self._break_off(None)
 
     def _break_off(self, error: BaseException | None) -> None:
         """Close the connection as a system closes a socket.
 
-        Data that the system has taken is still sent, the rest is dropped.
+        Data that the system has accepted is still sent, the rest is dropped.
         """
         self._closing = True
         if not self._gone:
@@ -439,12 +439,12 @@ class Streams:
         assert isinstance(transport.connection, Connection)
         transport.connection.accept(syn)
 
-    def happened(self, kind: int, number: int, arg: int) -> None:
+    def on_event(self, kind: int, number: int, arg: int) -> None:
         """Process an event of the simulator's TCP."""
         if kind == ACCEPTED:
             self._accept_number(number)
         elif (end := self._by_number.get(number)) is not None:
-            end.happened(kind, arg)
+            end.on_event(kind, arg)
 
     def _accept_number(self, number: int) -> None:
         tcp = self.stack.tcp

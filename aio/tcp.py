@@ -101,7 +101,7 @@ class TcpEnd:
         self._unacknowledged = 0
 
     @property
-    def not_taken(self) -> int:
+    def unaccepted_bytes(self) -> int:
         """The number of written bytes that wait in the program."""
         return len(self.out)
 
@@ -126,7 +126,7 @@ class TcpEnd:
         self._push()
 
     def drop_waiting(self) -> None:
-        """Drop the bytes that TCP has not taken."""
+        """Drop the bytes that TCP has not accepted."""
         self.out.clear()
 
     def reset(self) -> None:
@@ -135,7 +135,7 @@ class TcpEnd:
             self.tcp.act(ABORT, self.number)
             self._finish(None)
 
-    def taken(self, size_bytes: int) -> None:
+    def mark_read(self, size_bytes: int) -> None:
         """Open the window by bytes that the program has read."""
         self.held_bytes -= size_bytes
         if not self.over:
@@ -157,7 +157,7 @@ class TcpEnd:
                 self._finish(None)
 
     # ---- events of the simulated TCP ------------------------------------------------------------------------------
-    def happened(self, kind: int, arg: int) -> None:
+    def on_event(self, kind: int, arg: int) -> None:
         """Process an event of the connection."""
         if kind == BYTES:
             under_way = self.tcp.pairs[self.number].to[self.stack.node]

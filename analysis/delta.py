@@ -419,7 +419,7 @@ _SAME: set[tuple[str, int, int, int]] = set()
 
 
 def copies_of(folder: Path) -> dict[str, set[str]]:
-    """Return the files of the log that have a copy, with its digest (or those of two who made one checkpoint)."""
+    """Return the files of the log that have copies, with their digests (two if two processes made one checkpoint)."""
     found: dict[str, set[str]] = {}
     for name in names(place(folder) / "tables" / COPIES):
         if copy := _COPY.fullmatch(name):

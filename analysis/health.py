@@ -65,7 +65,7 @@ def finished(folder: Path) -> int:
 
 
 def sweep(out_dir: Path) -> list[Path]:
-    """Remove the orphans of dead writers: half-written files, and locks that nobody holds. Return their paths."""
+    """Remove the orphans of dead writers: half-written files, and locks that no process holds. Return their paths."""
     return [path for path in leftovers(out_dir) if locks.remove_if_free(path)]
 
 

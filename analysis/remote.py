@@ -55,7 +55,7 @@ def is_remote(folder: object) -> bool:
     return isinstance(folder, Remote)
 
 
-def only_here(folder: Path, what: str) -> None:
+def require_local(folder: Path, what: str) -> None:
     """Refuse a URL in a command that needs a folder of this machine; `what` names the command."""
     if is_remote(folder):
         raise UserError(f"{what} needs a folder of this machine, and {folder} is a URL; name another --out")
@@ -124,7 +124,7 @@ class Remote:
         """Return the same: a URL has no links to resolve."""
         return self
 
-    # ---- what is there -----------------------------------------------------------------------------------------------
+    # ---- inspection --------------------------------------------------------------------------------------------------
     @property
     def filesystem(self) -> Any:
         """Return the pyarrow file system."""

@@ -1,4 +1,4 @@
-"""Commit runs to a result folder (`write_run`, `land_runs`), and read its tables (`read_arrow`, `read_pandas`).
+"""Commit runs to a result folder (`write_run`, `write_runs`), and read its tables (`read_arrow`, `read_pandas`).
 
 One commit adds all rows of a run (see `delta`), so a run is complete if its row in `runs` exists. The process that
 executes a run holds its lock (`writing`), so that no other one executes it, too; the lock ends with the process.
@@ -82,7 +82,7 @@ def to_write(folder: Path) -> FolderVersion:
 
 
 def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Return a run's tables with exactly their columns, for `land_runs`; raise ValueError for other tables."""
+    """Return a run's tables with exactly their columns, for `write_runs`; raise ValueError for other tables."""
     unknown = sorted(set(tables) - set(schema.TABLES))
     if unknown:
         raise ValueError(f"no such table: {', '.join(unknown)} (there are {', '.join(schema.TABLES)})")
@@ -99,10 +99,10 @@ def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
 
 def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]]) -> None:
     """Commit one run: `tables["runs"]` has one row; the others may lack `run_id`. A run that exists is kept."""
-    land_runs(out_dir, [conformed(tables)])
+    write_runs(out_dir, [conformed(tables)])
 
 
-def land_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
+def write_runs(out_dir: Path, runs: Sequence[Mapping[str, pa.Table]]) -> None:
     """Commit many runs at once. Runs that another writer has committed are kept as they are."""
     left = {tables["runs"]["run_id"][0].as_py(): tables for tables in runs}
     state = to_write(out_dir)

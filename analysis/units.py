@@ -25,7 +25,7 @@ FACTORS: dict[str, float] = {
 }  # fmt: skip
 
 
-def in_plain_units(text: str) -> float | None:
+def in_base_units(text: str) -> float | None:
     """Return the number; None if the text is no quantity with a known unit."""
     found = _QUANTITY.fullmatch(text)
     if found is None or found[2] not in FACTORS:

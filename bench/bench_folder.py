@@ -60,7 +60,7 @@ def _times(folder: Path, what: str) -> dict[str, object]:
     }
     found: dict[str, object] = {}
     for name, read in reads.items():
-        store.forget_what_is_known()
+        store.forget_versions()
         began, cpu = time.monotonic(), time.process_time()
         read()
         found[f"{name}, {what}: CPU-s"] = time.process_time() - cpu

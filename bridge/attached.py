@@ -1,4 +1,4 @@
-"""Runs of simulations that somebody else started, for instance in a debugger or a graphical environment.
+"""Runs of simulations that the user starts, for instance in a debugger or a graphical environment.
 
 `AttachEngine` listens on one address. Each simulation that connects there is one run; when it is over, the next one may
 connect. Causeway neither ends such a simulation nor limits its time.

@@ -32,7 +32,7 @@ class RunSpec:
     seed: int
     network: Network
     reaction_ps: int
-    """L, the lookahead: the effect of an event at t on what a node does begins at t + L exactly. Greater than 0."""
+    """L, the lookahead: actions that a node takes because of an event at t take effect at t + L exactly. Above 0."""
     duration_ps: int = 0
     """The run ends at this time; 0: when no events are left."""
     cap: int = 0
@@ -131,5 +131,5 @@ class Engine(Protocol):
         ...
 
     def adapters(self, network: Network | None = None) -> list[Adapter]:
-        """Return the adapters that it needs (for this network). `open` compiles them unless somebody has before."""
+        """Return the adapters that it needs (for this network). `open` compiles them if they are not compiled yet."""
         ...

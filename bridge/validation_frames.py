@@ -62,7 +62,7 @@ def _stations_of(network: Network) -> int:
 
 
 class FrameValidator:
-    """The validation of one run. It knows the number of nodes, the ids that exist and the time reached."""
+    """The validation of one run, with the number of nodes, the ids that exist and the time reached."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._kernels = compiled_kernels()

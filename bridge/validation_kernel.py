@@ -217,7 +217,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
     at, rows = s[0], len(kind)
     if not rows == len(time) == len(node) == len(ref) == len(peer) == len(size) == len(interface):
         return MISFIT
-    _hold_limits(at)
+    _copy_limits(at)
     outside = 0
     for i in range(rows):
         k, r = kind[i], ref[i]
@@ -244,7 +244,7 @@ def first_bad_action(s, kind, time, node, ref, peer, size, interface):
 
 
 @compiled
-def _hold_limits(at):
+def _copy_limits(at):
     """Copy the limits of the run to the places where rules read them."""
     held = at.held
     held[NODES], held[INTERFACES], held[CHANNELS] = at.nodes, at.interfaces, at.channels

@@ -91,7 +91,7 @@ def _check_workload(study: str, workload: Workload, nodes: int) -> None:
 
 
 def _check_end(study: str, workload: Workload) -> None:
-    """Refuse a load that goes on for ever in a run that has no other end."""
+    """Refuse an endless load in a run that has no other end."""
     last = workload.segments[-1] if workload.segments else None
     if last is not None and last.rate_per_s > 0 and not workload.messages and workload.script is None:
         _refuse(

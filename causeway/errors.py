@@ -1,4 +1,4 @@
-"""The errors that users see. Each is one line: what is wrong, and what to do about it."""
+"""The errors that users see. Each is one line with the mistake and the remedy."""
 
 from __future__ import annotations
 

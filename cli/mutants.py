@@ -30,22 +30,24 @@ TRIES_FIRST = 60
 @confined()
 def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
     """Mutate the lines of the protocol one by one. Return whether a mutant survives."""
-    _must_pass(trial, tries, seconds, seed)
+    _check_passes(trial, tries, seconds, seed)
     ran: set[Any] = set()
     with mutants.reached(ran):
         for number in range(TRIES_FIRST):
             random = Random(number)
             with closing(trial.make()) as model:
-                schedules.wander(model, random, schedules.draw_profile(random, 10 * number), trial.rules())
+                schedules.follow_random_schedule(
+                    model, random, schedules.draw_profile(random, 10 * number), trial.rules()
+                )
     survived, done, began = 0, 0, time.monotonic()
     with closing(trial.make()) as model:
-        candidates = mutants.mutants(model, ran, _spared(trial))
+        candidates = mutants.mutants(model, ran, _excluded(trial))
     for mutant in candidates:
         done += 1
         try:
             with mutants.put_in(mutant, seconds):
                 broken = _noticed(trial, tries, seconds, seed, shrink=False)[0]
-        except mutants.Hangs:
+        except mutants.MutantHangs:
             broken = "it hangs"
         if broken is None:
             survived += 1
@@ -73,7 +75,7 @@ def check_seeded(
         console: The console to print to.
         states: If not 0, search exhaustively, up to this many states, instead of random schedules.
     """
-    _must_pass(trial, tries, seconds, seed, states)
+    _check_passes(trial, tries, seconds, seed, states)
     missed = 0
     for name, plant in patches_of(file):
         patch = mutants.Patch([])
@@ -91,7 +93,7 @@ def check_seeded(
     return missed > 0
 
 
-def _must_pass(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
+def _check_passes(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
     """Refuse a protocol that violates a property without any mistake, as every mistake would seem to be detected."""
     if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
         raise UserError(f"the protocol violates a property without mutants ({broken}); correct it first")
@@ -137,7 +139,7 @@ def _noticed(
         return schedules.follow(model, plan, rules) or covered.broken, len(model.log)
 
 
-def _spared(trial: Trial) -> set[Any]:
+def _excluded(trial: Trial) -> set[Any]:
     """Return the code of the properties and of the study itself, which is not mutated."""
     checks = trial.checks
     rules = [*checks.always.values(), *checks.at_end.values()]

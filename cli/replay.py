@@ -96,7 +96,7 @@ def replay_example(
     trial = replace(trial, study_name=study_name or trial.study_name, always=tuple(always), at_end=tuple(at_end))
     with closing(Stepper(trial.make, plan, trial.rules())) as stepper:
         if by_hand:
-            stepper.talk(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
+            stepper.interact(console.input, lambda text: console.print(Text(printable(text)), soft_wrap=True))
             return False
         stepper.to_the_end()
         broken = stepper.broken

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from causeway.analysis import compact, store, versions
 from causeway.analysis.files import refuse_links
-from causeway.analysis.remote import only_here
+from causeway.analysis.remote import require_local
 from causeway.cli import outcome
 from causeway.cli.build import prepare
 from causeway.cli.console import printable
@@ -135,7 +135,7 @@ class RunOptions:
         if self.pdb and (self.spark or self.twice or self.as_json or (self.processes or 1) > 1):
             raise UserError("--pdb debugs runs in this terminal; leave --spark, --twice, --json and --jobs out")
         if not self.twice and (self.project is not None or self.record or measured):
-            only_here(self.out_dir, "a run with --ini, --record or an instrument of OMNeT++")
+            require_local(self.out_dir, "a run with --ini, --record or an instrument of OMNeT++")
 
 
 def run_study(options: RunOptions, console: Console) -> bool:

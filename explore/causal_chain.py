@@ -125,7 +125,7 @@ def _sent(witness: Witness, protocol: Protocol, began_ps: int, end_ps: int) -> l
 
 
 def about_of(protocol: Protocol, content: Any) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the messages that a packet carries and the nodes that it mentions, as the protocol knows them."""
+    """Return the messages that a packet carries and the nodes that it mentions, as reported by the protocol."""
     if not isinstance(protocol, PerNode) or content is None:
         return frozenset(), frozenset()
     messages, nodes = protocol.about(content)

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from causeway.explore.model import Choice, Model
-from causeway.pycontrol.debugging import USERS, ProtocolPdb, is_users
+from causeway.pycontrol.debugging import USERS, ProtocolPdb, is_user_code
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 
@@ -57,7 +57,7 @@ def stop_in(target: CodeType | None, do: Callable[[], object]) -> bool:
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
         if event == "call" and not reached[0]:
-            reached[0] = frame.f_code is target if target is not None else is_users(frame)
+            reached[0] = frame.f_code is target if target is not None else is_user_code(frame)
         if not reached[0] or _is_machinery(frame):
             return None
         debugger.set_trace(frame)

@@ -110,7 +110,7 @@ def search_exhaustively(
         machine = _machine(make, rules, timed, calls)
         with closing(machine.model):
             covered = _search(machine, rules, limits, reduce, symmetric, None if reduce else symmetry)
-        if not machine.must_look_again:
+        if not machine.needs_restart:
             break
         timed, calls = timed or machine.looked_at_clock, calls or machine.recorded_calls
     covered.locals, covered.seconds = len(machine.states), time.monotonic() - limits.began
@@ -149,7 +149,7 @@ def simplest(make: MakeModel, rules: Rules, covered: Covered) -> tuple[int, ...]
         model.clocks = covered.clocks
         return model
 
-    taken = schedules.Taken()
+    taken = schedules.RecordedSchedule()
     with closing(make_symmetric()) as model:
         schedules.follow(model, covered.plan, rules, taken)
     return schedules.simplest(make_symmetric, rules, taken)
@@ -182,7 +182,7 @@ def _search(
         one = (
             partial_order.search(space, rules, limits, total) if reduce else _breadth_first(space, rules, limits, total)
         )
-        if one.broken is not None or not one.finished or machine.must_look_again:
+        if one.broken is not None or not one.finished or machine.needs_restart:
             return one
     return total
 
@@ -195,7 +195,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
     layer, calm = [first], dict[ModelState, int]()
     total.broken = space.machine.model.broken
     asks = 0
-    while layer and total.broken is None and not space.machine.must_look_again:
+    while layer and total.broken is None and not space.machine.needs_restart:
         following: list[ModelState] = []
         for state in layer:
             tired = calm.get(state, 0) > CALM_EVENTS
@@ -226,7 +226,7 @@ def _breadth_first(space: Space, rules: Rules, limits: Limits, total: Covered) -
                 return total
         layer, total.depth = following, total.depth + bool(following)
         if symmetry is not None:
-            symmetry.prove()
+            symmetry.check_declaration()
     total.states = len(reached_by)
     if total.states > limits.states:
         total.finished = False

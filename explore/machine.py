@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from causeway.errors import UserError
 from causeway.explore.model import STEP_PS, Model, raised
-from causeway.explore.randomness import why_not_all
+from causeway.explore.randomness import incompleteness
 from causeway.network.networks import WIRELESS
 from causeway.pycontrol import arguments
 from causeway.pycontrol.answers import Actor
@@ -230,7 +230,7 @@ class Machine:
         self._steps: dict[tuple[int, int, Hashable, int], Step] = {}
         self.context = NullContext(self.count, model.seed, STEP_PS)
         self._watch_shared()
-        self._take_over(model)
+        self._adopt(model)
 
     def _watch_shared(self) -> None:
         nodes = self.model.nodes
@@ -242,20 +242,20 @@ class Machine:
             if held[id(value)] > 1 and value is not self.protocol and name not in node.not_state
         }
 
-    def _take_over(self, model: Model) -> None:
+    def _adopt(self, model: Model) -> None:
         """Take over the model's nodes, messages and packets."""
         names: dict[int, int] = {}
         for message, source in enumerate(model.source):
             number = sum(model.source[m] == source for m in range(message))
             names[message] = self.message(source, number, frozenset(names[m] for m in model.past[message]))
-        self.begun = [self._taken_over(model, id_, names) for id_ in range(self.count)]
+        self.begun = [self._adopted_state(model, id_, names) for id_ in range(self.count)]
         self.on_the_way = [
             self.packet(Copy(p.receiver, p.sender, p.interface, self.content(p.content))) for p in model.flying
         ]
         self.records = tuple(self.record_id(call) for call in model.history)
         self.recorded_calls = bool(self.records)
 
-    def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
+    def _adopted_state(self, model: Model, id_: int, names: dict[int, int]) -> int:
         return self.kept(id_, model.nodes[id_], self._facts(model, id_, names))
 
     def _facts(self, model: Model, id_: int, names: dict[int, int]) -> Facts:
@@ -268,7 +268,7 @@ class Machine:
         )  # fmt: skip
 
     @property
-    def must_look_again(self) -> bool:
+    def needs_restart(self) -> bool:
         """True if a node read its clock or recorded a call, and states do not include these."""
         return (self.looked_at_clock and not self.timed) or (self.recorded_calls and not self.keeps_calls)
 
@@ -326,30 +326,30 @@ class Machine:
         key = (node, state, event, now_ps)
         found = self._steps.get(key)
         if found is None:
-            found = self._steps[key] = self._work_out(*key)
+            found = self._steps[key] = self._compute(*key)
             self.worked_out.append(key)
         return found
 
     def randomness(self) -> str:
         """Return the reason why other effects than the computed ones are possible, or "" if there is none."""
-        return why_not_all(self)
+        return incompleteness(self)
 
-    def works_out_otherwise(self, key: tuple[int, int, Hashable, int]) -> bool:
+    def differs_when_repeated(self, key: tuple[int, int, Hashable, int]) -> bool:
         """Return whether a step has another effect if it is computed again."""
-        return self._work_out(*key) != self._steps[key]
+        return self._compute(*key) != self._steps[key]
 
-    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
+    def _compute(self, node: int, state: int, event: Any, now_ps: int) -> Step:
         kept, facts = self.states[state]
         if facts.down and isinstance(event, int):
             return Step(state, (), 0, None)
         stub = NodeStub(self, node, facts, now_ps or facts.now_ps)
         copied: Any = self._copied(kept)
         copied.runtime, copied.id = stub, node
-        self._let(copied, stub, event)
+        self._call_handler(copied, stub, event)
         self._check_shared(copied)
         return self._step(self.kept(node, copied, self._facts_of(stub)), stub)
 
-    def _let(self, handler: Node, stub: NodeStub, event: Any) -> None:
+    def _call_handler(self, handler: Node, stub: NodeStub, event: Any) -> None:
         """Call the handler of an event."""
         if isinstance(event, int):
             sent = self.copies[event]

@@ -47,7 +47,7 @@ class CellSpace(Space):
             return super().take(state, move)
         at, to = node - self.stations, what[1]
         free = self.model.is_way_home(node, state.reaches[at], to)
-        fault_budgets = state.fault_budgets if free else self._paid(state.fault_budgets, node, MOVES)
+        fault_budgets = state.fault_budgets if free else self._deduct(state.fault_budgets, node, MOVES)
         after = state._replace(reaches=(*state.reaches[:at], to, *state.reaches[at + 1 :]), fault_budgets=fault_budgets)
         return self._stepped(after, node, ("station", to[0] if to else -1))
 

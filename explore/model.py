@@ -21,7 +21,7 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.node_requests import receive
 from causeway.pycontrol.node_timers import fire, forget_calls, timer_in_words
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
-from causeway.pycontrol.protocol_errors import users_frames
+from causeway.pycontrol.protocol_errors import user_frames
 from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
@@ -77,7 +77,7 @@ def raised(node: int, error: BaseException) -> str:
     """Return the violation of a node that raises an error: the error and its line."""
     if isinstance(error, ChangedContent):  # its message names the handler; its traceback ends at the comparison
         return f"an error: node {node}: {error}"
-    last = (users_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
+    last = (user_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 

@@ -185,7 +185,7 @@ def _compiled(
     return None
 
 
-class Hangs(Exception):
+class MutantHangs(Exception):
     """Raised in a mutant that takes too long."""
 
 
@@ -194,11 +194,11 @@ def put_in(mutant: Mutant, seconds: float) -> Iterator[None]:
     """Replace the function by the mutant in the block, which may take `seconds` at most.
 
     Raises:
-        Hangs: The time is over.
+        MutantHangs: The time is over.
     """
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise Hangs
+        raise MutantHangs
 
     before, kept = signal.signal(signal.SIGALRM, ring), mutant.function.__code__
     mutant.function.__code__ = mutant.code

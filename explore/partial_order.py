@@ -56,7 +56,7 @@ def search(space: Space, rules: Rules, limits: Limits, total: Covered) -> Covere
     path: list[Move] = []
     before, asks = total.states, 0
     broken = space.machine.model.broken or _at_end(space, rules, first, total)
-    while stack and broken is None and not space.machine.must_look_again:
+    while stack and broken is None and not space.machine.needs_restart:
         frame = stack[-1]
         if not frame.todo:
             if not _next_node(frame):

@@ -73,7 +73,7 @@ def once(model: Model, node: int) -> str | None:
     """Check that a node delivers a message once, and only if it was broadcast and the node has not left."""
     *before, message = model.delivered[node]
     if not _exists(model, message):
-        return f"no creation: node {node} delivers message {message}, which nobody has broadcast"
+        return f"no creation: node {node} delivers message {message}, which no node has broadcast"
     if model.owed is not None and node not in model.owed:
         return f"no creation: node {node} delivers message {message} although it has left"
     return f"no duplicates: node {node} delivers message {message} twice" if message in before else None

@@ -24,13 +24,13 @@ MOST_STEPS = 2000
 """The number of steps that are computed a second time: a sample, to save time."""
 
 
-def why_not_all(machine: Machine) -> str:
+def incompleteness(machine: Machine) -> str:
     """Return the reason why a finished search is not complete, or "" if it is complete."""
     if drawn := message_about_draws(node for node, _ in machine.states):
         return drawn
     every = max(1, len(machine.worked_out) // MOST_STEPS)
     for key in machine.worked_out[::every]:
-        if machine.works_out_otherwise(key):
+        if machine.differs_when_repeated(key):
             return f"node {key[0]} behaves differently when the same event is repeated"
     return ""
 

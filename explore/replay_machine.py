@@ -79,11 +79,11 @@ class ReplayMachine(Machine):
         """Return a message if a program drew random numbers. Hidden state shows in replays (`_replay`)."""
         return self._who_drew
 
-    def _look_for_draws(self, node: Node) -> None:
+    def _check_for_draws(self, node: Node) -> None:
         self._who_drew = self._who_drew or message_about_draws([node])
 
-    def _taken_over(self, model: Model, id_: int, names: dict[int, int]) -> int:
-        self._look_for_draws(model.nodes[id_])
+    def _adopted_state(self, model: Model, id_: int, names: dict[int, int]) -> int:
+        self._check_for_draws(model.nodes[id_])
         return self._with_history(id_, _seen(model.nodes[id_]), self._facts(model, id_, names), ())
 
     def _with_history(self, id_: int, node: Node, facts: Facts, history: History) -> int:
@@ -94,7 +94,7 @@ class ReplayMachine(Machine):
             self._histories.append(history)
         return self._state_ids[key]
 
-    def _work_out(self, node: int, state: int, event: Any, now_ps: int) -> Step:
+    def _compute(self, node: int, state: int, event: Any, now_ps: int) -> Step:
         facts = self.states[state][1]
         if facts.down and isinstance(event, int):
             return Step(state, (), 0, None)
@@ -112,7 +112,7 @@ class ReplayMachine(Machine):
         model.protocol.acting = handler
         for earlier, clock_ps in history:
             stub.tick(clock_ps)
-            self._let(handler, stub, earlier)
+            self._call_handler(handler, stub, earlier)
         if known != stub.timers:
             raise UserError(
                 f"node {stub.node} behaves differently when the same events are repeated: it depends on more than its "
@@ -120,8 +120,8 @@ class ReplayMachine(Machine):
             )
         stub.over, stub.broken = True, None
         stub.tick(at_ps)
-        self._let(handler, stub, event)
-        self._look_for_draws(handler)
+        self._call_handler(handler, stub, event)
+        self._check_for_draws(handler)
         after = self._with_history(stub.node, _seen(handler), self._facts_of(stub), (*history, (event, at_ps)))
         return self._step(after, stub)
 

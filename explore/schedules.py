@@ -62,7 +62,7 @@ class Verdict:
 
 
 @dataclass
-class Taken:
+class RecordedSchedule:
     """A schedule: the indices of its choices, and their labels."""
 
     numbers: list[int] = field(default_factory=list)
@@ -82,7 +82,7 @@ def label_of(choice: Choice) -> Label:
     return (choice.what, choice.node, packet.sender, type(packet.content).__name__)
 
 
-def follow(model: Model, plan: Sequence[int], rules: Rules, taken: Taken | None = None) -> str | None:
+def follow(model: Model, plan: Sequence[int], rules: Rules, taken: RecordedSchedule | None = None) -> str | None:
     """Follow a plan, and then let the model become quiescent.
 
     Args:
@@ -106,13 +106,13 @@ def follow(model: Model, plan: Sequence[int], rules: Rules, taken: Taken | None 
     return _until_quiescent(model, rules)
 
 
-def follow_labels(model: Model, labels: Sequence[Label], rules: Rules) -> Taken | None:
+def follow_labels(model: Model, labels: Sequence[Label], rules: Rules) -> RecordedSchedule | None:
     """Follow choices by their labels, without those that are not possible.
 
     Returns:
         The choices up to the violation, or None if there is none.
     """
-    taken = Taken()
+    taken = RecordedSchedule()
     for label in labels:
         choices = model.choices()
         number = next((i for i, choice in enumerate(choices) if label_of(choice) == label), None)
@@ -295,9 +295,11 @@ def _drawn(
     return random.choice(_one_kind(group, choices, kind, random) if group in groups[2:] else group)
 
 
-def wander(model: Model, random: Random, kind: ScheduleProfile, rules: Rules) -> tuple[str | None, Taken]:
+def follow_random_schedule(
+    model: Model, random: Random, kind: ScheduleProfile, rules: Rules
+) -> tuple[str | None, RecordedSchedule]:
     """Follow a random schedule of this profile; return the violation and the choices."""
-    taken, slow = Taken(), Slow(kind.slow, random)
+    taken, slow = RecordedSchedule(), Slow(kind.slow, random)
     call_filter, scores = CallFilter(random, len(model.calls)), Scores(random, kind.weight_of())
     for _ in range(kind.length):
         choices = model.choices()
@@ -345,7 +347,7 @@ def search(
     for tried in range(1, tries + 1):
         made = watched if tried <= WATCHED or tried % ONE_IN == 0 else make
         with closing(made()) as model:
-            broken, taken = wander(model, random, draw_profile(random, tried), rules)
+            broken, taken = follow_random_schedule(model, random, draw_profile(random, tried), rules)
             log, randomness = model.whole_log, message_about_draws(model.nodes)
         if broken is not None:
             break
@@ -364,7 +366,7 @@ def search(
 
 def shrink_verdict(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
     """Shrink the schedule of a verdict; mark a violation that does not repeat."""
-    began, taken = time.monotonic() - found.seconds, Taken()
+    began, taken = time.monotonic() - found.seconds, RecordedSchedule()
     if found.contents and is_reproducible(make, rules, found):
         found = replace(found, contents=False)
     if found.contents:
@@ -379,26 +381,28 @@ def shrink_verdict(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
     return replace(found, seconds=time.monotonic() - began, steps=len(found.log.events), repeats=False)
 
 
-def is_reproducible(make: MakeModel, rules: Rules, found: Verdict, taken: Taken | None = None) -> bool:
+def is_reproducible(make: MakeModel, rules: Rules, found: Verdict, taken: RecordedSchedule | None = None) -> bool:
     """Follow a plan in a fresh model; return whether the same events lead to a violation again."""
     with closing(make()) as model:
-        return follow(model, found.plan, rules, taken) is not None and _bare(model.log) == _bare(found.log.events)
+        return follow(model, found.plan, rules, taken) is not None and _without_texts(model.log) == _without_texts(
+            found.log.events
+        )
 
 
-def _bare(log: Sequence[Event]) -> list[tuple[str, int, int, int]]:
+def _without_texts(log: Sequence[Event]) -> list[tuple[str, int, int, int]]:
     """Return the log without texts, which may contain addresses of objects."""
     return [(event.what, event.node, event.number, event.peer) for event in log]
 
 
-def simplest(make: MakeModel, rules: Rules, taken: Taken) -> tuple[int, ...]:
+def simplest(make: MakeModel, rules: Rules, taken: RecordedSchedule) -> tuple[int, ...]:
     """Return the shrunk plan."""
 
-    def by_number(plan: Sequence[int]) -> Taken | None:
-        choices = Taken()
+    def by_number(plan: Sequence[int]) -> RecordedSchedule | None:
+        choices = RecordedSchedule()
         with closing(make()) as model:
             return choices if follow(model, plan, rules, choices) is not None else None
 
-    def by_labels(labels: Sequence[Label]) -> Taken | None:
+    def by_labels(labels: Sequence[Label]) -> RecordedSchedule | None:
         with closing(make()) as model:
             return follow_labels(model, labels, rules)
 

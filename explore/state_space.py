@@ -107,7 +107,7 @@ class Space:
                 found[i].append(Move(i, event))
             fault_budget = state.fault_budgets[i if per_node else 0]
             if fault_budget != EMPTY:
-                self._bought(fault_budget, i, local, found[i])
+                self._optional(fault_budget, i, local, found[i])
         if self.late:
             self._late_timers(state, found)
         return found
@@ -141,7 +141,7 @@ class Space:
             for i, f in enumerate(facts):
                 found[i] += [Move(i, ("timer", key)) for key, due_ps in f.timers if due_ps == first_ps]
 
-    def _bought(self, fault_budget: FaultBudget, i: int, local: int, found: list[Move]) -> None:
+    def _optional(self, fault_budget: FaultBudget, i: int, local: int, found: list[Move]) -> None:
         if self.machine.states[local][1].down:
             return
         if fault_budget[BROADCASTS] and i in self.may[BROADCASTS]:
@@ -157,7 +157,7 @@ class Space:
         node, what, packet = move
         nodes, flying, queues, fault_budgets, history, reaches, now_ps = state
         if what is LOSS or what is TWICE:
-            fault_budgets = self._paid(fault_budgets, node, LOSSES if what is LOSS else DUPLICATES)
+            fault_budgets = self._deduct(fault_budgets, node, LOSSES if what is LOSS else DUPLICATES)
             if what is LOSS:
                 return state._replace(flying=without(flying, packet), fault_budgets=fault_budgets), 0, None
             what = packet
@@ -168,14 +168,14 @@ class Space:
             else:
                 queues = tuple(sorted(q[1:] if q[0] == packet else q for q in queues if q[0] != packet or q[1:]))
         elif what is BROADCAST:
-            fault_budgets = self._paid(fault_budgets, node, BROADCASTS)
+            fault_budgets = self._deduct(fault_budgets, node, BROADCASTS)
         elif what is CRASH:
-            fault_budgets = self._paid(fault_budgets, node, CRASHES)
+            fault_budgets = self._deduct(fault_budgets, node, CRASHES)
         elif isinstance(what, tuple) and what[0] == "call":
-            fault_budgets = self._paid(fault_budgets, node, CALLS)
+            fault_budgets = self._deduct(fault_budgets, node, CALLS)
         elif self.late and isinstance(what, tuple) and what is not RECOVER:
             now_ps = max(now_ps, dict(self.machine.states[state.nodes[node]][1].timers)[what[1]])
-            fault_budgets = self._paid(fault_budgets, node, EARLY) if self.busy(state) else fault_budgets
+            fault_budgets = self._deduct(fault_budgets, node, EARLY) if self.busy(state) else fault_budgets
         return self._stepped(ModelState(nodes, flying, queues, fault_budgets, history, reaches, now_ps), node, what)
 
     def _stepped(self, state: ModelState, node: int, what: Hashable) -> tuple[ModelState, int, str | None]:
@@ -196,7 +196,7 @@ class Space:
     def _is_free(self, packet: int) -> bool:
         return self.machine.copies[packet].interface == WIRELESS and not self.in_order
 
-    def _paid(self, fault_budgets: tuple[FaultBudget, ...], node: int, what: int) -> tuple[FaultBudget, ...]:
+    def _deduct(self, fault_budgets: tuple[FaultBudget, ...], node: int, what: int) -> tuple[FaultBudget, ...]:
         at = node if len(fault_budgets) > 1 else 0
         fault_budget: Any = (*fault_budgets[at][:what], fault_budgets[at][what] - 1, *fault_budgets[at][what + 1 :])
         return (*fault_budgets[:at], fault_budget, *fault_budgets[at + 1 :])

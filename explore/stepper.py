@@ -96,7 +96,7 @@ class Stepper:
             pass
 
     # ---- by hand ----------------------------------------------------------------------------------------------------
-    def talk(self, ask: Callable[[str], str], report: Callable[[str], None]) -> None:
+    def interact(self, ask: Callable[[str], str], report: Callable[[str], None]) -> None:
         """Read commands with `ask` and print their results with `report`, until `q` or the end of the input."""
         report(HELP)
         while True:
@@ -106,9 +106,9 @@ class Stepper:
                 return
             if what == "q":
                 return
-            report(self._obey(what, rest))
+            report(self._execute(what, rest))
 
-    def _obey(self, what: str, rest: str) -> str:
+    def _execute(self, what: str, rest: str) -> str:
         before = len(self.model.log)
         if what in ("n", ""):
             went = self.forward()

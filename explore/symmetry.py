@@ -206,7 +206,7 @@ class Symmetry:
         return self._ranks[node, number]
 
     # ---- check of the declaration -----------------------------------------------------------------------------------
-    def prove(self) -> None:
+    def check_declaration(self) -> None:
         """Check the declaration for the effects that were computed since the last call.
 
         Raises:

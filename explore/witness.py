@@ -43,7 +43,7 @@ class Violation(NamedTuple):
         return f"node {self.node} never delivers message {self.message}"
 
 
-class Enough(Exception):
+class WitnessDone(Exception):
     """Ends the run: all wanted violations were found, or the time is over."""
 
 
@@ -144,12 +144,12 @@ class Witness:
         """Keep a window of events.
 
         Raises:
-            Enough: The run need not go on.
+            WitnessDone: The run need not go on.
         """
         if len(self.violations) >= self.wanted and window.end_ps > self.violations[-1].time_ps + AFTERWARDS_PS:
-            raise Enough
+            raise WitnessDone
         if time.monotonic() > self._began_s + self.most_s:
-            raise Enough
+            raise WitnessDone
         self.windows.append(window)
         self._count(len(window))
 

@@ -2,7 +2,7 @@
 
 Start here:
 
-- `networks.py`: the abstract network, the mobile network, a network of somebody's INET project
+- `networks.py`: the abstract network, the mobile network, and networks of users' INET projects
 - `workload.py`: the nodes and times of broadcasts, and of scripted failures of nodes
 - `faults.py`: link failures, jammers and partitions
 - `movement.py`: traces of movement, read from ns-2 and BonnMotion files

@@ -161,7 +161,7 @@ class MobileNetwork:
     host_speeds_mm_s: tuple[int, ...] = ()
     """The speed of each host (0: it stands). Empty: `speed_mm_s`."""
     traces: tuple[Trace | None, ...] = ()
-    """The trace of each host; None: it stands or walks like the others. Empty: no host has one."""
+    """The trace of each host, or None for a host that stands or walks like the others. Empty: no host has a trace."""
     area_mm: tuple[int, ...] = ()
     """x, y of two corners: the area where hosts walk (and start) without stations, or with `covered_only=False`. Empty:
     a box around the cells."""

@@ -104,7 +104,7 @@ class Workload:
 
     @property
     def is_silent(self) -> bool:
-        """True if nobody broadcasts."""
+        """True if no node broadcasts."""
         return not self.segments and self.script is None
 
     def on(self, nodes: int, first_host: int = 0) -> Workload:

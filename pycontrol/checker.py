@@ -5,7 +5,7 @@ violation if p is still owed a message in the causal past of m. The past of m is
 broadcast m: the messages it had delivered or broadcast, and their pasts.
 
 Sets of messages are bitsets over the messages in flight, which are those still owed to a member. A message that
-everybody has delivered needs no bit: its slot is cleared in every set and used again.
+all nodes have delivered needs no bit: its slot is cleared in every set and used again.
 
     known[p]    causal past of node p              past[s]     causal past of the message in slot s
     missing[p]  messages that p is still owed      seen[p]     messages that p reported before delivery (HELD, FLAGGED)
@@ -58,7 +58,7 @@ class CheckerState(NamedTuple):
     id_of: Annotated[I64, SLOT]
     sender: Annotated[I32, SLOT]
     violated: Annotated[U8, SLOT]
-    dead: Annotated[I32, SLOT]  # slots of messages that are owed to nobody, until `_sweep` frees them
+    dead: Annotated[I32, SLOT]  # slots of messages that are owed to no member, until `_sweep` frees them
     member: Annotated[U8, NODE, fill(1)]
     joined: Annotated[I64, NODE]  # the first message it is owed
     counts: Annotated[Record, fields(**dict.fromkeys(NAMES, "i8"))]
@@ -88,7 +88,7 @@ def _broadcast(s, node, message):
 
 @compiled
 def _retire(s, slot):
-    """Retire a message that is owed to nobody any more; `_sweep` frees its slot."""
+    """Retire a message that is owed to no member any more; `_sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.now[0].dead] = slot
     s.now[0].dead += 1

@@ -6,8 +6,8 @@ from the simulation, or refuses. Otherwise it calls the real function, so that t
 threads are not affected.
 
 A node acts while one of its handlers runs (`acting`) or, for asyncio programs, while its event loop runs
-(`causeway.aio.environment` adds that). `datetime.now()` cannot be replaced, nor can the order of sets, which depends on
-PYTHONHASHSEED (the command fixes it) and on addresses: `causeway run --twice` finds their use.
+(`causeway.aio.environment` adds that). Two things cannot be replaced: `datetime.now()`, and the order of sets, which
+depends on PYTHONHASHSEED (the command fixes it) and on addresses. `causeway run --twice` finds uses of both.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def enter() -> None:
                 _install_all()
             except BaseException:
                 _users = 0
-                _undo_all()
+                _restore_all()
                 raise
 
 
@@ -104,10 +104,10 @@ def leave() -> None:
     with _lock:
         _users -= 1
         if _users == 0:
-            _undo_all()
+            _restore_all()
 
 
-def _undo_all() -> None:
+def _restore_all() -> None:
     while _undo:
         owner, name, value = _undo.pop()
         if value is _INHERITED:

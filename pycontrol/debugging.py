@@ -18,7 +18,7 @@ from typing import Any
 
 from causeway.errors import RunError
 from causeway.pycontrol import watchdog
-from causeway.toolchain.user_file import is_users_own
+from causeway.toolchain.user_file import is_user_file
 
 USERS = ("causeway.pycontrol.protocols.", "causeway.studies.")
 """Causeway's modules that are debugged like a user's own code."""
@@ -39,10 +39,10 @@ class ProtocolPdb(pdb.Pdb):
         return super().is_skipped_module(name) or (name.startswith("causeway.") and not name.startswith(USERS))
 
 
-def is_users(frame: FrameType) -> bool:
+def is_user_code(frame: FrameType) -> bool:
     """Return whether the code is a user's own, or a protocol that comes with Causeway."""
     module = str(frame.f_globals.get("__name__", ""))
-    return module.startswith(USERS) or is_users_own(frame.f_code.co_filename)
+    return module.startswith(USERS) or is_user_file(frame.f_code.co_filename)
 
 
 def is_on() -> bool:

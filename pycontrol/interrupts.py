@@ -8,17 +8,17 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from causeway.pycontrol.watchdog import TookTooMuch
+from causeway.pycontrol.watchdog import TookTooMuchMemory
 
 
-class _Seen(threading.local):
+class _InterruptState(threading.local):
     watching = False
     """True during a run in this thread in which SIGINT is noticed."""
     signalled = False
     """True if a SIGINT was noticed during that run."""
 
 
-_seen = _Seen()
+_seen = _InterruptState()
 
 
 @contextlib.contextmanager
@@ -48,6 +48,6 @@ def noticing_interrupts() -> Iterator[None]:
 
 def was_interrupted(error: BaseException) -> bool:
     """Return whether an error from a handler is the user's interrupt or the watchdog's end of the run."""
-    if isinstance(error, TookTooMuch):
+    if isinstance(error, TookTooMuchMemory):
         return True
     return isinstance(error, KeyboardInterrupt) and (_seen.signalled or not _seen.watching)

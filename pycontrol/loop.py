@@ -28,7 +28,7 @@ from causeway.pycontrol.overload import out_of_memory_error
 from causeway.pycontrol.own_code import own_code
 from causeway.pycontrol.protocol import Context, Observer, Protocol
 from causeway.pycontrol.protocol_calls import answer_to, collect_scalars, finished, started
-from causeway.pycontrol.watchdog import TookTooMuch, watchdog
+from causeway.pycontrol.watchdog import TookTooMuchMemory, watchdog
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Steps(TypingProtocol):
         ...
 
     def end(self, end_ps: int) -> Generator[None, None, None]:
-        """Let the time go on from the last event to the end of the run."""
+        """Handle the time between the last event and the end of the run."""
         ...
 
 
@@ -174,14 +174,14 @@ def windows(
             session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.measured,
             context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
         )  # fmt: skip
-    except (TookTooMuch, OutOfMemory, MemoryError) as error:
+    except (TookTooMuchMemory, OutOfMemory, MemoryError) as error:
         raise out_of_memory_error(error, protocol, session, progress.now_ps) from None
     finally:
         _end(session, protocol)
 
 
 def _end(session: Session, protocol: Protocol) -> None:
-    """End the simulation, and what the protocol has put in place for the run."""
+    """End the simulation, and discard the resources that the protocol holds for the run."""
     try:
         session.close()
     finally:

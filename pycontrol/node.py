@@ -72,7 +72,7 @@ from causeway.pycontrol.protocol_errors import (
     protocol_error,
 )
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import NotYet, check_id, check_turn
+from causeway.pycontrol.services import NoRuntime, check_id, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -326,7 +326,7 @@ class PerNode(Protocol):
         node = self.make(id_)
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
-        if not isinstance(node.runtime, NotYet):
+        if not isinstance(node.runtime, NoRuntime):
             raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
         check_handlers(type(node))
         self._classes.add(type(node))

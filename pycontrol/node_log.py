@@ -26,7 +26,7 @@ else:
 
 LOGGER = logging.getLogger("causeway.node")
 OFF = logging.CRITICAL + 10
-"""A level above all others. It is also that of a logger whose level nobody has set."""
+"""A level above all others. Loggers have it until `--log` sets another one."""
 LEVELS = ("debug", "info", "warning", "error", "critical")
 LOGGER.setLevel(OFF)
 

@@ -4,8 +4,8 @@
         self.beat = self.every(seconds(1), self.send_heartbeat)
         self.after(ms(300), self.ask, 3)
 
-Each call is a timer under the key `Due(number)`. What to call is in the node (`vars(node)["_planned_calls"]`), so that
-it is copied, compared and replayed with the node. Numbers are used again, so that equal nodes have equal states.
+Each call is a timer under the key `Due(number)`. The node holds the functions (`vars(node)["_planned_calls"]`), so that
+they are copied, compared and replayed with it. Numbers are used again, so that equal nodes have equal states.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def check(node: Services, service: str) -> None:
 
 
 def handler_behind(call: Any) -> Any:
-    """Return the method that a call calls."""
+    """Return the method behind a planned call, which may be a partial."""
     while isinstance(call, partial):
         call = call.func
     return call

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from causeway.pycontrol import confined
 from causeway.pycontrol.answers import refused
 from causeway.pycontrol.confined import Answer, Row
-from causeway.toolchain.user_file import is_users_own
+from causeway.toolchain.user_file import is_user_file
 
 STAND_INS = (__file__, confined.__file__)
 """The files of the frames between the caller and `_caller`."""
@@ -68,7 +68,7 @@ def _caller() -> Any:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename in STAND_INS:
         frame = frame.f_back
-    return code if is_users_own(frame.f_code.co_filename) else None
+    return code if is_user_file(frame.f_code.co_filename) else None
 
 
 def _start(real: Answer) -> Answer:

@@ -51,8 +51,8 @@ class Observer(TypingProtocol):
 
 LOG = {"op": np.uint8, "time_ps": np.int64, "node": np.int32, "message": np.int64}
 AT_ONCE = 256
-"""The number of rows that observers get at once. A window of a mobile run has only a few, and a call for each window
-would cost more than the work on them."""
+"""The number of rows that observers get at once. A window of a mobile run has only a few rows: calling observers for
+each window would cost more than their work."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Protocol:
         """Raise an error if the protocol did something that makes its results wrong. Called after the last event."""
 
     def discard(self) -> None:
-        """End everything that still runs in the nodes. Called at the end of a run, also of a failed one; may repeat."""
+        """End everything that still runs in the nodes. Called at the end of every run, and perhaps more than once."""
 
     def scalars(self) -> Mapping[str, float]:
         """Return the protocol's own counters by name, at the end of the run."""

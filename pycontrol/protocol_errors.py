@@ -88,14 +88,14 @@ def seconds(time_ps: int) -> str:
     return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 
 
-def users_frames(error: BaseException) -> list[traceback.FrameSummary]:
+def user_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """Return the traceback without Causeway's own frames, the innermost call last."""
     return [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_core(frame.filename)]
 
 
 def _own_lines(error: BaseException) -> str:
-    """Return the frames of `users_frames` as lines of text."""
-    frames = users_frames(error)
+    """Return the frames of `user_frames` as lines of text."""
+    frames = user_frames(error)
     lines = []
     for frame in frames[-MOST_LINES:]:
         code = linecache.getline(frame.filename, frame.lineno or 0).strip()

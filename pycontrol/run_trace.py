@@ -27,7 +27,7 @@ FRAMES = 6
 _wanted: Trace | None = None
 
 
-def is_not_the_users(filename: str) -> bool:
+def is_foreign_file(filename: str) -> bool:
     """Return whether a file belongs to Causeway (protocols excepted), asyncio or the interpreter."""
     if filename.startswith(_PACKAGE):
         return not filename.startswith(_PROTOCOLS)
@@ -114,7 +114,7 @@ def _stack() -> list[str]:
         file, line = frame.f_code.co_filename, frame.f_lineno
         if found and file.startswith(_PACKAGE) and not file.startswith(_PROTOCOLS):
             break  # the outer frames are those that started the run
-        if not is_not_the_users(file):
+        if not is_foreign_file(file):
             text = linecache.getline(file, line, frame.f_globals).strip()
             found.append(f"{os.path.basename(file)}:{line} {frame.f_code.co_name}: {text}")
         frame = frame.f_back
@@ -125,7 +125,7 @@ def user_line(frame: FrameType | None) -> str:
     """Return file and line of the innermost frame outside of Causeway and the standard library."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not is_not_the_users(file) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file):
+        if not is_foreign_file(file) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file):
             return f"{file}:{frame.f_lineno}"
         frame = frame.f_back
     return "no line of the program's"

@@ -28,7 +28,7 @@ _passed_ids: set[type] = set()
 """The classes that pass their id to `Node.__init__`, each of which is warned of once."""
 
 
-class NotYet:
+class NoRuntime:
     """The runtime of a node that is not part of a run. It refuses all services."""
 
     acting = None
@@ -40,8 +40,8 @@ class NotYet:
         raise Misuse(f"{name} {self.refusal}")
 
 
-class BeingMade(NotYet):
-    """The runtime of a node that PerNode is making: the node knows the run, and cannot act yet."""
+class InitRuntime(NoRuntime):
+    """The runtime of a node that PerNode is making: the node can read properties of the run, but cannot act yet."""
 
     refusal = (
         "is used in __init__, before the run starts; use it in on_start(self), which is called before the first event"
@@ -55,7 +55,7 @@ class BeingMade(NotYet):
         return 0
 
 
-NOT_YET: Any = NotYet()
+NO_RUNTIME: Any = NoRuntime()
 
 
 class Services:
@@ -71,9 +71,9 @@ class Services:
         node = super().__new__(cls)
         made_by = None if acting.host is None else acting.host.host
         if made_by is not None and type(made_by.acting) is int:
-            node.id, node.runtime = made_by.acting, BeingMade(made_by.context)  # type: ignore[assignment]
+            node.id, node.runtime = made_by.acting, InitRuntime(made_by.context)  # type: ignore[assignment]
         else:  # set on the instance, since a class attribute would slow down every access
-            node.id, node.runtime = -1, NOT_YET
+            node.id, node.runtime = -1, NO_RUNTIME
         return node
 
     def __init__(self, id_: int | None = None) -> None:
@@ -82,7 +82,7 @@ class Services:
         if type(self) not in _passed_ids:
             _passed_ids.add(type(self))
             warn(f"passing the id to Node.__init__ in {type(self).__name__}", "__init__ without it; self.id is set")
-        if self.runtime is NOT_YET:
+        if self.runtime is NO_RUNTIME:
             self.id = id_
 
     # ---- properties -----------------------------------------------------------------------------------------------
@@ -120,12 +120,12 @@ class Services:
     def rng(self: Any) -> Random:
         """The node's own random generator. Its numbers depend on the seed and the node only."""
         runtime = self.runtime
-        if runtime is NOT_YET or (acting.host is None and not isinstance(runtime, BeingMade)):
+        if runtime is NO_RUNTIME or (acting.host is None and not isinstance(runtime, InitRuntime)):
             raise Misuse(
                 "rng is used outside of a handler; draw in the handlers and __init__ of a node, and elsewhere from a "
                 "random.Random of your own, made from the seed"
             )
-        if runtime.acting is not self and not isinstance(runtime, BeingMade):
+        if runtime.acting is not self and not isinstance(runtime, InitRuntime):
             check_turn(self, "rng")
         drawn = vars(self)["rng"] = chance_of(runtime.context.seed, self.id, "rng")
         return drawn  # the next access finds the attribute and does not call this method
@@ -308,7 +308,7 @@ class Services:
 def check_turn(node: Services, service: str) -> None:
     """Refuse a service that a node calls in a handler of another node: the two would communicate without a packet."""
     runtime = node.runtime
-    if isinstance(runtime, NotYet):
+    if isinstance(runtime, NoRuntime):
         getattr(runtime, service)
     if acting.host is None or runtime.runs_job:  # a study's own code may use the services of any node
         return

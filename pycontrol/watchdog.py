@@ -43,7 +43,7 @@ class TookTooLong(BaseException):
     """Raised in a handler that does not return. No Exception, so that the protocol's own `except` cannot catch it."""
 
 
-class TookTooMuch(BaseException):
+class TookTooMuchMemory(BaseException):
     """Raised in a run that has taken too much memory. The loop turns it into a RunError."""
 
 
@@ -127,4 +127,4 @@ class _Watch:
             )
         if self._run is not None and (why := self._run.refusal()):
             self._run = Allowance(HANDLERS_MEMORY)  # room for cleaning up; raised again if the error is caught
-            raise TookTooMuch(why)
+            raise TookTooMuchMemory(why)

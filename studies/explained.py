@@ -15,7 +15,7 @@ from causeway.bridge.engines.replay import ReplayEngine
 from causeway.bridge.recording import nodes_of
 from causeway.explore import schedule_page, spacetime
 from causeway.explore.causal_chain import Chain, chain
-from causeway.explore.witness import Enough, Watched, Witness
+from causeway.explore.witness import Watched, Witness, WitnessDone
 from causeway.network.networks import InetNetwork, Network
 from causeway.pycontrol.loop import passive_mask, run_protocol
 from causeway.pycontrol.protocol import Protocol
@@ -42,7 +42,7 @@ def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> 
         spec = replace(spec, options={"recording": recording})
     witness = Witness(spec.network.nodes, wanted, most_s=most_s)
     observers = [*job.study.observers(job.params, spec.network.nodes), witness]
-    with contextlib.suppress(Enough):
+    with contextlib.suppress(WitnessDone):
         run_protocol(Watched(engine, witness, protocol), spec, protocol, observers)
     chains = tuple(chain(witness, violation, protocol, spec.network) for violation in witness.violations)
     if recording is not None and isinstance(spec.network, InetNetwork):

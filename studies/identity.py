@@ -21,7 +21,7 @@ from causeway.toolchain.adapters import Adapter
 from causeway.toolchain.installation import SOURCES, cache_dir
 from causeway.toolchain.opened_files import opened_below
 from causeway.toolchain.sources import imported, own_files
-from causeway.toolchain.user_file import is_users_own
+from causeway.toolchain.user_file import is_user_file
 
 DIGITS = 10
 
@@ -53,7 +53,7 @@ class StudyCode:
         """Raise UserError if the study has read a file that its digest does not cover."""
         known = {str(one) for one in self.files}
         for one in sorted(self.read - known):
-            if self.path is not None and is_users_own(one) and not one.startswith(str(cache_dir().resolve())):
+            if self.path is not None and is_user_file(one) and not one.startswith(str(cache_dir().resolve())):
                 name = os.path.relpath(one, self.path.parent)
                 raise UserError(
                     f"study {study} reads {name} without declaring it, so a change of that file would not lead to new "

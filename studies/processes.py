@@ -181,7 +181,7 @@ class _Campaign:
     def _commit(self) -> None:
         waiting, self.waiting = self.waiting, _Waiting()
         try:
-            store.land_runs(self.out, waiting.runs)
+            store.write_runs(self.out, waiting.runs)
         finally:
             for lock, path in waiting.locks:
                 _release(lock, path)

@@ -20,7 +20,7 @@ from causeway.errors import UserError, unknown
 from causeway.studies.identity import StudyCode, data_of, of_file, of_shipped
 from causeway.studies.study import Study
 from causeway.toolchain.opened_files import opened_below
-from causeway.toolchain.user_file import enter_folder_of, is_users_own, module_from
+from causeway.toolchain.user_file import enter_folder_of, is_user_file, module_from
 
 STUDIES = {
     "hash": "causeway.studies.hash.study:HashStudy",
@@ -148,7 +148,7 @@ def _executed(path: Path) -> tuple[type[Study], set[Path]]:
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of causeway.Study")
     _check(path, found[0])
-    return found[0], {Path(one) for one in opened if is_users_own(one)}
+    return found[0], {Path(one) for one in opened if is_user_file(one)}
 
 
 def _check(path: Path, study: type[Study]) -> None:

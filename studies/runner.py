@@ -229,7 +229,7 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
     return spec
 
 
-class Begun:
+class StartedRun:
     """A run that has begun: the arguments of `run_protocol`, and the conversion of its outcome to results."""
 
     def __init__(self, job: Job) -> None:
@@ -276,7 +276,7 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         RunError: The run failed.
     """
     with contained(job.study.name), job.study_code.watched():
-        begun = Begun(job)
+        begun = StartedRun(job)
         chosen = engine or engines.get(job.engine)
         outcome = run_protocol(chosen, begun.spec, begun.protocol, begun.observers, report)
         return begun.result(outcome)

@@ -17,7 +17,7 @@ from causeway.studies.contained import contained
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
 from causeway.studies.run_result import Run, of_result
-from causeway.studies.runner import Begun, Job
+from causeway.studies.runner import Job, StartedRun
 
 N = TypeVar("N", bound=Node)
 INJECTED = 1 << 31
@@ -29,14 +29,14 @@ class Simulation(Generic[N]):
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._begun: Begun | None = None
+        self._begun: StartedRun | None = None
         self._run: Generator[None, None, Outcome] | None = None
         self._outcome: Outcome | None = None
         self._injected = 0
 
     def __enter__(self) -> Self:
         with contained(self._job.study.name), self._job.study_code.watched():
-            self._begun = Begun(self._job)
+            self._begun = StartedRun(self._job)
         self._pauses = Pauses(self._begun.spec.reaction_ps)
         self._run = self._begun.run(self._pauses)
         self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes exist, and no event has happened
@@ -133,7 +133,7 @@ class Simulation(Generic[N]):
                 run.close()
 
     @property
-    def _started(self) -> Begun:
+    def _started(self) -> StartedRun:
         if self._begun is None:
             raise UserError("the simulation has not begun; write `with causeway.simulation(...) as sim:`")
         return self._begun

@@ -28,7 +28,7 @@ from causeway.studies.identity import DIGITS, StudyCode, data_of, of_file, of_sh
 from causeway.studies.registry import STUDIES, Resolved, resolve
 from causeway.studies.study import Study
 from causeway.toolchain.installation import SOURCES
-from causeway.toolchain.user_file import is_users_own
+from causeway.toolchain.user_file import is_user_file
 
 cloudpickle: Any = untyped
 ALL = frozenset(["causeway.*"])
@@ -122,7 +122,7 @@ def _code_of(module: ModuleType | None) -> StudyCode:
     file = Path(getattr(module, "__file__", None) or "")
     if not file.is_file() or file.suffix != ".py":
         return StudyCode("", ALL)
-    if file.resolve().is_relative_to(SOURCES) and not is_users_own(str(file)):
+    if file.resolve().is_relative_to(SOURCES) and not is_user_file(str(file)):
         return of_shipped(file)
     return of_file(file)
 
@@ -178,7 +178,7 @@ def _random_ids() -> list[str]:
 def _is_own(module: ModuleType) -> bool:
     """Return whether a module is the user's: a file of theirs, or one that their program has made."""
     file = getattr(module, "__file__", None)
-    return is_users_own(file) if file else module.__spec__ is None
+    return is_user_file(file) if file else module.__spec__ is None
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""A test that draws examples draws the same ones every time; whoever wants others says `make fuzz`."""
+"""A test that draws examples draws the same ones every time; `make fuzz` draws others."""
 
 from __future__ import annotations
 

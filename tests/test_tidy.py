@@ -1,4 +1,4 @@
-"""The habits that CONTRIBUTING asks for, held: sizes, lines, names that nobody uses, and paths in the docs.
+"""The rules of CONTRIBUTING: sizes of functions, lengths of lines, unused names, and paths in the docs.
 
 Where the tree does not comply yet, the offenders are listed below. The lists only shrink: a new offender fails a test,
 and so does a listed one that complies by now.
@@ -76,7 +76,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Every function of a file with its dotted name."""
+    """Yield every function of a file with its dotted name."""
 
     def walk(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
         for child in ast.iter_child_nodes(node):
@@ -89,7 +89,7 @@ def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunc
 
 
 def wrong(known: Iterable[str], found: Iterable[str], what: str) -> str:
-    """Offenders other than the known ones, and known ones that comply, in words; nothing if there are none."""
+    """Return messages about new offenders, and about known offenders that comply by now."""
     known, found = set(known), set(found)
     if found - known:
         return f"{what}: {', '.join(sorted(found - known))}"
@@ -100,7 +100,7 @@ def wrong(known: Iterable[str], found: Iterable[str], what: str) -> str:
 
 
 def cpp_functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Functions that begin and end at the left margin, with their length: (path:line, lines)."""
+    """Yield (path:line, lines) of functions that begin and end at the left margin."""
     began = 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if re.match(r"[A-Za-z].*\)[^;]*\{$", line) and not line.startswith(("namespace", "class", "struct")):
@@ -179,7 +179,7 @@ def test_variables_of_the_cpp_code_are_in_snake_case() -> None:
 
 
 def words_of(path: Path) -> Counter[str]:
-    """Every identifier in the code of a file, in strings too (an entry point is a string)."""
+    """Return every identifier in the code of a file, including those in strings (such as entry points)."""
     return Counter(re.findall(r"[A-Za-z_]\w*", path.read_text()))
 
 
@@ -210,7 +210,7 @@ def test_every_public_name_is_used() -> None:
 
 
 def imported_names() -> set[str]:
-    """The top-level names that the product imports."""
+    """Return the top-level names that the product imports."""
     product = [
         path for path in files(".py") if not name_of(path).startswith(("tests/", "bench/", "examples/", "docs/"))
     ]
@@ -233,7 +233,7 @@ def test_every_dependency_is_imported() -> None:
 
 
 def test_every_import_is_declared() -> None:
-    """A library that only comes along with another one may stop doing so."""
+    """A library that is only installed as a dependency of another one may disappear."""
     project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     declared = sum(project["optional-dependencies"].values(), project["dependencies"])
     names = {re.split(r"[<>=!~ \[;]", one)[0] for one in declared}
@@ -278,7 +278,7 @@ def test_links_in_the_docs_lead_somewhere(page: Path) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as links have them."""
+    """Return the headings of a page in the form of links."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

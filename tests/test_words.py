@@ -1,4 +1,4 @@
-"""Names that were given up stay away: a list for one release, then this test goes.
+"""Former names are not used any more. The list stays for one release; then this test is removed.
 
 Formats that are written and read (the contract, result folders, recordings) keep their names, and so do former public
 names, which warn.

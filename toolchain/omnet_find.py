@@ -1,4 +1,4 @@
-"""Finds OMNeT++ and INET, and says why an installation cannot be used. Start at `find_omnetpp` and `installed`.
+"""Finds OMNeT++ and INET, and the reasons why an installation cannot be used. Start at `find_omnetpp`, `installed`.
 
 OMNETPP_ROOT and INET_ROOT (or `--omnetpp` and `--inet`) choose. Without them, an OMNeT++ on PATH is used (a shell in
 which its `setenv` was sourced, or one of opp_env), else the newest in an opp_env workspace around the present folder,

@@ -174,7 +174,7 @@ def _of_public_name(name: str) -> list[str]:
 @cache
 def _public_names() -> dict[str, str]:
     """Return public name -> module.name, from the imports of `causeway.api`."""
-    spec = find_spec(f"{OWN}.api")  # not beside the package's own file: on a worker that may lie in a zip
+    spec = find_spec(f"{OWN}.api")  # not by the path of the package, which may be in a zip on a worker
     assert spec is not None and spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_bytes())
     return {

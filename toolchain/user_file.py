@@ -63,11 +63,11 @@ _homes: dict[str, Home] = {}
 
 def describe_user_error(error: BaseException) -> str | None:
     """Describe an exception raised in or below a user's code, with the user's lines; None if no line is the user's."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users_own(f.filename)]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_user_file(f.filename)]
     return _description(error) + _lines(frames) if frames else None
 
 
-def is_users_own(filename: str) -> bool:
+def is_user_file(filename: str) -> bool:
     """Return whether a file is neither Causeway's nor Python's nor of an installed package."""
     path = Path(filename)
     if filename.startswith("<") or "site-packages" in path.parts or "__pycache__" in path.parts:

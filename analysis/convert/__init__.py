@@ -18,7 +18,7 @@ import numpy as np
 
 from causeway.analysis import compact, schema, store
 from causeway.analysis.convert import job
-from causeway.analysis.convert.commit import CLASH, Lander
+from causeway.analysis.convert.commit import CLASH, Committer
 from causeway.analysis.convert.conversion_report import FileReport, Report
 from causeway.analysis.convert.job import RangeResult, RangeTask, run_range
 from causeway.analysis.convert.piece import Mark, Piece
@@ -62,19 +62,19 @@ def convert(
     report, folder = Report(), place(out).resolve()
     files = find(paths, report.passed_over)
     with _without_collection(), store.revising(folder):
-        lander = Lander(folder, clash)
-        if lander.knows_any:
-            marks = ((resolved, path, lander.mark(resolved)) for resolved, path in files.items())
-            lander.changed = {source_id(resolved) for resolved, path, mark in marks if _has_changed(path, mark)}
+        committer = Committer(folder, clash)
+        if committer.knows_any:
+            marks = ((resolved, path, committer.mark(resolved)) for resolved, path in files.items())
+            committer.changed = {source_id(resolved) for resolved, path, mark in marks if _has_changed(path, mark)}
         try:
-            for piece in _pieces(files, folder, lander, keep_going, spark):
+            for piece in _pieces(files, folder, committer, keep_going, spark):
                 report.files.append(piece.report)
                 if piece.report.status != "failed":
-                    _add(lander, piece, keep_going)
+                    _add(committer, piece, keep_going)
         except UserError:
-            _commit(lander)  # the files before the bad one
+            _commit(committer)  # the files before the bad one
             raise
-        _commit(lander)
+        _commit(committer)
     compact.compact_if_many(folder)
     order = {path: number for number, path in enumerate(files.values())}
     report.files.sort(key=lambda file: order[file.source])
@@ -93,18 +93,18 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _commit(lander: Lander, piece: Piece | None = None) -> None:
-    """Pass a piece to `lander`, or without a piece commit those that wait."""
+def _commit(committer: Committer, piece: Piece | None = None) -> None:
+    """Pass a piece to `committer`, or without a piece commit those that wait."""
     try:
-        lander.flush() if piece is None else lander.add(piece)
+        committer.flush() if piece is None else committer.add(piece)
     except OSError as error:
         reason = error.strerror or error
-        raise UserError(f"cannot convert into {lander.out}: {reason}; make room or choose another --out") from error
+        raise UserError(f"cannot convert into {committer.out}: {reason}; make room or choose another --out") from error
 
 
-def _add(lander: Lander, piece: Piece, keep_going: bool) -> None:
+def _add(committer: Committer, piece: Piece, keep_going: bool) -> None:
     try:
-        _commit(lander, piece)
+        _commit(committer, piece)
     except UserError as error:
         if not keep_going:
             raise
@@ -195,15 +195,15 @@ def _is_result(name: str) -> bool:
 
 
 def _pieces(
-    files: dict[str, Path], out: Path, lander: Lander, keep_going: bool, spark: "SparkSession | str | None"
+    files: dict[str, Path], out: Path, committer: Committer, keep_going: bool, spark: "SparkSession | str | None"
 ) -> Iterator[Piece]:
     """Yield the content of each file as it is read."""
     if spark is None:
-        yield from (_read(path, out, lander.mark(resolved), keep_going) for resolved, path in files.items())
+        yield from (_read(path, out, committer.mark(resolved), keep_going) for resolved, path in files.items())
         return
     huge = {path for path in files.values() if path.stat().st_size > 2 * job.RANGE_BYTES}
     if len(files) == 1 and not huge:
-        yield from (_read(path, out, lander.mark(resolved), keep_going) for resolved, path in files.items())
+        yield from (_read(path, out, committer.mark(resolved), keep_going) for resolved, path in files.items())
         return
     from causeway.analysis.spark import session
 
@@ -211,8 +211,8 @@ def _pieces(
     # Ranges are staged in the result folder, or if that is a URL, on this machine, where other machines cannot write.
     only_here = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
-        yield _read(path, out, lander.mark(path.resolve()), keep_going, None if only_here else _on_spark(spark))
-    small = [(path, lander.mark(resolved)) for resolved, path in files.items() if path not in huge]
+        yield _read(path, out, committer.mark(path.resolve()), keep_going, None if only_here else _on_spark(spark))
+    small = [(path, committer.mark(resolved)) for resolved, path in files.items() if path not in huge]
     tasks = max(1, min(len(small), max(spark.sparkContext.defaultParallelism, len(small) // _CHUNK_FILES)))
 
     def read(task: tuple[Path, Mark | None]) -> Piece:

@@ -1,4 +1,4 @@
-"""Commit the content of many result files at once: a reader sees all of it, or nothing. Start here: `Lander`.
+"""Commit the content of many result files at once: a reader sees all of it, or nothing. Start here: `Committer`.
 
 A run may have several files: the headers of its .sca and .vec are merged. A file in another folder that contains a run
 of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows that came
@@ -49,7 +49,7 @@ class _Claim:
 
 
 @dataclass
-class Lander:
+class Committer:
     """Collects pieces, and commits them in batches."""
 
     out: Path
@@ -174,7 +174,7 @@ class Lander:
         here = set(headers)
         sources = self._sources(pieces)
         with store.files_for(state) as writer:
-            removed = _Carried(self._before, self._claims, here, pieces).take(state, writer)
+            removed = _Replaced(self._before, self._claims, here, pieces).take(state, writer)
             parts: dict[str, list[pa.Table]] = {}
             for table, rows in self._rows(pieces, headers):
                 parts.setdefault(table, []).append(rows)
@@ -249,7 +249,7 @@ class Lander:
             yield table, _with_sources(found)
 
 
-class _Carried:
+class _Replaced:
     """The rows that a commit of pieces replaces: former rows of their sources, and headers of their runs."""
 
     def __init__(
@@ -269,7 +269,7 @@ class _Carried:
             if not self._concerns(file, runs):
                 continue
             rows = physical.read(state.folder, [file])
-            stays = self._staying(file.table, rows)
+            stays = self._kept_rows(file.table, rows)
             if not stays.all():
                 removed.append(file)
                 writer.write(file.table, logical(file.table, rows.filter(pa.array(stays))))
@@ -285,7 +285,7 @@ class _Carried:
         at = bisect_left(runs, file.low)
         return at < len(runs) and runs[at] <= file.high
 
-    def _staying(self, table: str, rows: pa.Table) -> np.ndarray:
+    def _kept_rows(self, table: str, rows: pa.Table) -> np.ndarray:
         import pyarrow.compute as pc
 
         out = [source for source, continued in self._gone.items() if not (continued and table == "samples")]

@@ -23,7 +23,7 @@ _MOST_DIGITS = 19  # of a 64-bit integer
 
 
 class BadLine(ValueError):
-    """A line that breaks the format; the message describes what was expected."""
+    """A line that breaks the format. The message describes the expected form."""
 
 
 def text(raw: bytes | bytearray) -> str:

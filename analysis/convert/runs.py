@@ -8,7 +8,7 @@ from typing import Any
 
 from causeway.analysis.convert.lexer import BadLine, number
 from causeway.analysis.convert.records import Header
-from causeway.analysis.units import in_plain_units
+from causeway.analysis.units import in_base_units
 
 _DATETIME = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)")
 
@@ -85,4 +85,4 @@ def number_of(value: str) -> float | None:
     try:
         return number(value)
     except BadLine:
-        return in_plain_units(value)
+        return in_base_units(value)

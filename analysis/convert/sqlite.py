@@ -134,7 +134,7 @@ class _Reader:
         if len(report.problems) < _MOST_PROBLEMS:
             report.problems.append(problem)
 
-    def _sound(self, table: str, rows: Iterable[Row], checks: Sequence[Callable[[Any], Any]]) -> Iterator[Row]:
+    def _valid_rows(self, table: str, rows: Iterable[Row], checks: Sequence[Callable[[Any], Any]]) -> Iterator[Row]:
         """Yield the valid rows, without the row number at the end of each."""
         for row in rows:
             try:
@@ -159,7 +159,9 @@ class _Reader:
     def _header(self, key: int, run_id: str) -> None:
         def pairs(table: str, name: str, value: str, order: str = "rowid") -> list[list[str]]:
             query = f"SELECT {name}, {value}, rowid FROM {table} WHERE runId = ? ORDER BY {order}"
-            return [list(row) for row in self._sound(table, self.database.execute(query, (key,)), (_as_text, _as_text))]
+            return [
+                list(row) for row in self._valid_rows(table, self.database.execute(query, (key,)), (_as_text, _as_text))
+            ]
 
         header = Header(
             run_id,
@@ -181,7 +183,7 @@ class _Reader:
                     table, dict(zip(names, zip(*(r[:-1] for r in some), strict=True), strict=True)), run_id
                 )
             except (ValueError, TypeError, OverflowError, pa.ArrowException):
-                sound = list(self._sound(source, some, [_CHECKS[field.type] for field in fields]))
+                sound = list(self._valid_rows(source, some, [_CHECKS[field.type] for field in fields]))
                 if not sound:
                     continue
                 part = schema.conform(table, dict(zip(names, zip(*sound, strict=True), strict=True)), run_id)
@@ -235,7 +237,7 @@ class _Reader:
         checks = (_as_text, _as_text, *(_as_real for _ in every))
         for at, (weighted, *row) in enumerate(self.database.execute(query, (key,))):
             names = _FIELDS | (_WEIGHTED_FIELDS if weighted else _PLAIN_FIELDS)
-            for module, name, *values in self._sound("statistic", [tuple(row)], checks):
+            for module, name, *values in self._valid_rows("statistic", [tuple(row)], checks):
                 value_of = dict(zip(every, values, strict=True))
                 for field, column in names.items():
                     yield module, name, field, value_of[column], at, row[-1]
@@ -275,7 +277,7 @@ class _Reader:
         try:
             self._put(batch, list(zip(*rows, strict=True))[:-1], exponent)
         except (TypeError, ValueError, OverflowError):
-            sound = list(self._sound("vectorData", rows, _SAMPLE))
+            sound = list(self._valid_rows("vectorData", rows, _SAMPLE))
             if sound:
                 self._put(batch, list(zip(*sound, strict=True)), exponent)
 

@@ -15,7 +15,7 @@ from causeway.analysis.query.patterns import matcher
 from causeway.analysis.reduce import arithmetic, means
 from causeway.analysis.reduce.comparison import Runs
 from causeway.analysis.reduce.spread import Frame, in_memory, join
-from causeway.analysis.units import in_plain_units
+from causeway.analysis.units import in_base_units
 
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
 """The columns of the numbers in a figure: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
@@ -170,7 +170,7 @@ class Data:
         for number in self._numbers.to_dict("records"):
             parameters: Mapping[str, Any] = number["parameters"]
             here = number["paper"] == paper and number["where"] == place and number["study"] == plot.study
-            if not here or _squeezed(number["scalar"]) != _squeezed(plot.y) or not _agrees(parameters, plot.where):
+            if not here or _normalized(number["scalar"]) != _normalized(plot.y) or not _agrees(parameters, plot.where):
                 continue
             x = parameters.get(plot.x, "")
             at = float(x) if isinstance(x, int | float) and not isinstance(x, bool) else _text(x)
@@ -199,7 +199,7 @@ def _natural(text: str) -> tuple[Any, ...]:
     try:
         return 0, float(text), text
     except ValueError:
-        quantity = in_plain_units(text)
+        quantity = in_base_units(text)
         return (1, 0.0, text) if quantity is None else (0, quantity, text)
 
 
@@ -243,7 +243,7 @@ def _agrees(parameters: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     return all(name not in parameters or parameters[name] == value for name, value in where.items())
 
 
-def _squeezed(formula: str) -> str:
+def _normalized(formula: str) -> str:
     return "".join(formula.split())
 
 

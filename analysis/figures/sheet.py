@@ -40,7 +40,7 @@ LONGEST_LABEL = 60
 
 
 class Sheet:
-    """The Figure, and what is drawn on it now."""
+    """A Figure, and the plot that is drawn on it."""
 
     def __enter__(self) -> Sheet:
         from matplotlib import style
@@ -61,7 +61,7 @@ class Sheet:
         return self.figure.axes[0]
 
     def draw(self, data: Data) -> pd.DataFrame:
-        """Draw a plot, and return what is drawn, with the columns `NUMBERS`: no rows if there is nothing to draw."""
+        """Draw a plot, and return the drawn numbers (`NUMBERS`), which have no rows if there is nothing to draw."""
         self.figure.clear()
         self.figure.set_size_inches(WIDTH_IN, HEIGHT_IN)
         self.figure.set_layout_engine("constrained")

@@ -48,7 +48,7 @@ class Folder:
         self.path, self._state = path, store.state_of(path)
         self._tables: dict[str, Any] = {}
 
-    # ---- what was run -----------------------------------------------------------------------------------------------
+    # ---- runs -------------------------------------------------------------------------------------------------------
     def runs(self, **where: Any) -> pd.DataFrame:
         """Return a row for each run, with its parameters as columns.
 

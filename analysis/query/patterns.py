@@ -90,7 +90,7 @@ def _parts(pattern: str) -> list[_Part]:
 
 
 def _number(pattern: str, at: int) -> tuple[int, _Number] | None:
-    """Return (its last position, the range) if a range of numbers begins here."""
+    """Return the last position and the value of a range of numbers that begins at `at`; None if none does."""
     bracketed = pattern[at] == "["
     end = pattern.find("]" if bracketed else "}", at)
     found = _RANGE.fullmatch(pattern[at + 1 : end]) if end > 0 else None
@@ -100,7 +100,7 @@ def _number(pattern: str, at: int) -> tuple[int, _Number] | None:
 
 
 def _set(pattern: str, at: int) -> tuple[int, str]:
-    """Return (its last position, the regular expression) of a set. A closing brace at its beginning is a member."""
+    """Return the last position and the regular expression of a set. A closing brace at its beginning is a member."""
     begin = at + 1
     negated = pattern[begin : begin + 1] == "^"
     begin += negated

@@ -266,7 +266,7 @@ class ActionColumns(NamedTuple):
 
 @compiled
 def _act(width_ps, end_ps, w, a):
-    """Put actions into effect. Return the row of the first one that comes too late, or -1."""
+    """Put actions into effect. Return the row of the first one that is too late, or -1."""
     for i in range(len(a.kind)):
         kind, time, node, ref = a.kind[i], a.time_ps[i], np.int64(a.node[i]), a.ref[i]
         if time < end_ps:

@@ -1,4 +1,4 @@
-"""Random programs of tasks, sleeps, timeouts and cancellations do what they do on asyncio's own loop.
+"""Random programs of tasks, sleeps, timeouts and cancellations behave as on asyncio's own loop.
 
 What happens within one instant happens in an order that asyncio determines: callbacks run in the order in which they
 became ready. One thing it leaves open is the order of timers that are due at the same instant; there both loops of the
@@ -30,7 +30,7 @@ PROGRAMS = st.lists(st.lists(STEPS, max_size=5), min_size=1, max_size=5)
 
 
 async def perform(program: list[list[tuple[str, int]]]) -> list[tuple]:
-    """The events in order, with the number of the tick."""
+    """Return the events in order, each with the number of its tick."""
     loop = asyncio.get_running_loop()
     began, reported = loop.time(), []
     queue, lock = asyncio.Queue(), asyncio.Lock()
@@ -77,7 +77,7 @@ def on(loop_factory, program):
 
 
 class SteadyLoop(asyncio.SelectorEventLoop):
-    """asyncio's own loop on a clock that stands while callbacks run and jumps while it waits: no luck with ticks."""
+    """asyncio's own loop on a clock that stands still while callbacks run, and jumps to the next timer."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Random exchanges between two nodes come out as they do on asyncio's own loop over loopback, where that is determined.
+"""Random exchanges between two nodes have the outcome of asyncio's own loop over loopback, where that is determined.
 
 What is determined: which bytes come back, in which order, what a half close and an unanswered port lead to. How they
 are cut into pieces and how long it takes is not, and is not compared.
@@ -29,7 +29,7 @@ PROGRAMS = st.lists(STEPS, max_size=8)
 
 
 async def serve(reader, writer):
-    """Says everything back, then how much it was."""
+    """Send back everything that arrives, and then its length."""
     total = 0
     while data := await reader.read(4000):
         total += len(data)

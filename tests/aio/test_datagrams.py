@@ -14,7 +14,7 @@ from tests.helpers.aio_programs import DELAY_S, REACTION_S, faults, results, run
 
 
 class Inbox(asyncio.DatagramProtocol):
-    """Keeps what comes."""
+    """Keeps the datagrams that arrive."""
 
     def __init__(self):
         self.got, self.errors, self.ended = asyncio.Queue(), [], []

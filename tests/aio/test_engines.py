@@ -1,4 +1,4 @@
-"""The same program on every engine that is here."""
+"""The same program on every installed engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_walking_hosts_hear_each_other_at_every_cap(engine):
     "engine", [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
 )
 def test_walking_hosts_have_the_room_that_spacing_gives_them(engine):
-    """In a square of 16 m everybody is answered by all the others, in one of 1,600 m hardly anybody is in reach."""
+    """In a square of 16 m every node gets answers of all others; in one of 1,600 m hardly any node is in reach."""
     answers = {}
     for spacing_m in (4, 400):
         parameters = {"nodes": 16, "network": "walking", "duration_s": 10, "spacing_m": spacing_m}

@@ -1,4 +1,4 @@
-"""Clocks and chance come from the simulation, and a leak is found and named."""
+"""Clocks and random numbers come from the simulation, and a leak is found and named."""
 
 from __future__ import annotations
 

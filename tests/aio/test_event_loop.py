@@ -300,7 +300,7 @@ def test_tasks_that_wait_when_the_run_ends_are_listed():
 
 @pytest.mark.parametrize("start", [0.1, 0.0500029999, 1 / 3, 1234.5678901234567])
 def test_a_timer_runs_exactly_at_its_time(start):
-    """Programs that look at the clock again and wait for the rest, if there is one, end: aiohttp's heartbeat is one."""
+    """A program that checks the clock and waits for the remaining time, if any, ends; aiohttp's heartbeat does so."""
     reached = []
 
     async def main(node):

@@ -1,4 +1,4 @@
-"""The stand-ins of a program's world go with its run, however that ends."""
+"""The stand-ins of a program's environment are removed at the end of its run, however that ends."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from causeway.aio import Programs, watch
-from causeway.aio import environment as worlds
+from causeway.aio import Programs, environment, watch
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
 from causeway.cli.check import Search, check_study
@@ -36,7 +35,7 @@ async def main(node):
 
 
 def in_place() -> tuple[Any, ...]:
-    """Return what a run puts in place of the process's own, as it is now."""
+    """Return the present values of all functions that a run replaces."""
     return confined._users, socket.socket.__init__, socket.getaddrinfo, len(watches())
 
 
@@ -46,7 +45,7 @@ def watches() -> list[Any]:
 
 
 class Failing(InlineEngine):
-    """Ends a run in one of the ways in which runs end that are not the protocol's."""
+    """An engine whose runs end in one of several ways other than by the protocol."""
 
     def __init__(self, how: str) -> None:
         self.how = how
@@ -98,7 +97,7 @@ def test_a_run_that_the_engine_ends_leaves_no_stand_ins(how: str) -> None:
 
 def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     before = in_place()
-    put = confined._put
+    put = confined._install
     left = iter(range(5))
 
     def fails(owner: Any, name: str, value: Any) -> None:
@@ -106,9 +105,9 @@ def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch
             raise MemoryError
         put(owner, name, value)
 
-    monkeypatch.setattr(confined, "_put", fails)
+    monkeypatch.setattr(confined, "_install", fails)
     with pytest.raises(MemoryError):
-        worlds.Environment()
+        environment.Environment()
     monkeypatch.undo()
     assert in_place() == before
 
@@ -117,7 +116,7 @@ def test_an_environment_that_cannot_be_installed_leaves_no_stand_ins(monkeypatch
 
     monkeypatch.setattr(watch.Watch, "__init__", no_thread)
     with pytest.raises(RuntimeError):
-        worlds.Environment()
+        environment.Environment()
     monkeypatch.undo()
     assert in_place() == before
 

@@ -27,7 +27,7 @@ if FOLDER and FOLDER not in sys.path:
 
 
 def need(package: str):
-    """The package, or the reason why there is no test."""
+    """Return the package, or skip the test with the reason."""
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError:
@@ -38,7 +38,7 @@ RADIO = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks
 
 
 def on_radio(engine: str, main, nodes: int, duration_s: float = 0) -> tuple[Programs, Outcome]:
-    """Hosts that stand within reach of each other."""
+    """Return a network of standing hosts within reach of each other."""
     return run_on(engine, main, in_a_row(nodes, metres=110 / nodes), duration_s=duration_s)
 
 
@@ -100,7 +100,7 @@ def test_aiocoap_does_so_over_a_radio(engine):
 
 
 def _coap():
-    """A server on node 0, clients on the others."""
+    """Run a server on node 0, and clients on the others."""
     aiocoap = need("aiocoap")
     resource = importlib.import_module("aiocoap.resource")
     payload = bytes(range(250)) * 20
@@ -151,7 +151,7 @@ def _coap():
 
 # ---- h11 and websockets: streams ----------------------------------------------------------------------------------
 async def _h11_exchange(h11, reader, writer, connection, until):
-    """Events of one HTTP exchange, up to the last one."""
+    """Yield the events of one HTTP exchange."""
     data = b""
     while True:
         event = connection.next_event()
@@ -164,7 +164,7 @@ async def _h11_exchange(h11, reader, writer, connection, until):
 
 
 def _h11(size_bytes):
-    """Posts so much to node 0, which says it back."""
+    """Post this many bytes to node 0, which sends them back."""
     h11 = need("h11")
 
     async def handle(reader, writer):
@@ -216,7 +216,7 @@ def test_websockets_talk_over_simulated_tcp(engine):
 
 
 def _websockets():
-    """A server on node 0 that says everything backwards."""
+    """Run a server on node 0 that reverses every message."""
     need("websockets")
     connect = importlib.import_module("websockets.asyncio.client").connect
     serve = importlib.import_module("websockets.asyncio.server").serve
@@ -242,7 +242,7 @@ def _websockets():
 
 # ---- aiohttp: server and client -----------------------------------------------------------------------------------
 def _aiohttp():
-    """Posts and a slow stream."""
+    """Run posts and a slow stream."""
     aiohttp = need("aiohttp")
     web = importlib.import_module("aiohttp.web")
 
@@ -295,7 +295,7 @@ MESSAGES = 20
 
 
 def _mqtt():
-    """Messages of all three qualities of service."""
+    """Publish messages of all three qualities of service."""
     need("amqtt")
     broker, client = importlib.import_module("amqtt.broker"), importlib.import_module("amqtt.client")
     open_to_all = {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}}
@@ -343,7 +343,7 @@ MEMBERS, ANSWER_S = 5, 0.04
 
 
 class Calls(asyncio.DatagramProtocol):
-    """Its calls as datagrams: it leaves the transport to who uses it, and offers gRPC, which has sockets in C."""
+    """Sends aioraft-ng's calls as datagrams. The library leaves the transport to its user (gRPC has sockets in C)."""
 
     def __init__(self):
         self.waiting, self.answer, self.last = {}, None, 0
@@ -372,7 +372,7 @@ class Calls(asyncio.DatagramProtocol):
 
 
 def _raft():
-    """Members for 30 s; what each returns: (does it lead, its term), and keeps in its store: the terms that it led."""
+    """Run members for 30 s. Each returns (is leader, term) and keeps the terms that it led in its store."""
     raft = need("aioraft")
     pb = importlib.import_module("aioraft.protos.raft_pb2")
     leader = importlib.import_module("aioraft.types").RaftState.LEADER
@@ -432,7 +432,7 @@ def _raft():
 
 
 def _one_leader_a_term(programs) -> list[int]:
-    """The terms that had a leader, after a look at who led."""
+    """Return the terms with a leader, after checking that no term has two."""
     led = [term for node in programs.nodes for term in node.store["led"]]
     assert len(led) == len(set(led)) >= 1, led
     leads, terms = zip(*(programs.results[n] for n in range(MEMBERS)), strict=True)

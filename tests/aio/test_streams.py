@@ -171,7 +171,7 @@ def test_connecting_to_a_node_that_is_down_times_out():
 
 @pytest.mark.parametrize(("reads", "written", "outcome"), [(True, 0, 0), (True, 1000, 1000), (False, 0, "reset")])
 def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(reads, written, outcome):
-    """asyncio's own loop gives the same outcomes over loopback: its abort closes the socket, no more."""
+    """asyncio's own loop has the same outcomes over loopback: its abort only closes the socket."""
 
     async def handle(reader, writer):
         if reads:
@@ -205,7 +205,7 @@ def test_an_abort_is_an_end_or_a_reset_if_something_was_not_read_as_on_linux(rea
 
 
 def test_a_reset_that_the_reader_has_seen_is_no_forgotten_error_in_any_order_of_collection():
-    """asyncio's reader keeps the error in a future, too; whether the collector finds that one first is chance."""
+    """asyncio's reader keeps the error in a future, too, which the collector may find first."""
 
     async def drop(reader, writer):
         writer.transport.pause_reading()
@@ -229,7 +229,7 @@ def test_a_reset_that_the_reader_has_seen_is_no_forgotten_error_in_any_order_of_
 
 
 def test_a_protocol_that_fails_loses_its_connection():
-    """As with asyncio's own transports; the error is the run's, or kept."""
+    """asyncio's own transports do the same. The error ends the run, or is kept."""
 
     class Fails(asyncio.Protocol):
         lost = None

@@ -149,7 +149,7 @@ def test_closing_with_unread_bytes_resets_and_so_does_writing_to_a_closed_peer(e
 
 
 def test_a_paused_reader_closes_the_window_and_the_writer_waits(engine):
-    """A writer gets rid of the reader's buffers, the window, TCP's buffer and its own: no more."""
+    """A writer can send what the buffers of the reader, the window, TCP's buffer and its own hold, and no more."""
     total = 400_000
 
     async def main(node):
@@ -186,7 +186,7 @@ def test_a_paused_reader_closes_the_window_and_the_writer_waits(engine):
 
 
 def test_a_failed_node_is_silent_and_resets_the_connection_after_its_recovery(engine):
-    """The writer hears nothing while the other one is off; its first segment after that finds nobody."""
+    """The writer gets no answer while the other node is down; its first segment after that finds no connection."""
     network = replace(in_a_row(2), faults=faults((2, 0, 0), (12, 0, 1)))
 
     async def main(node):
@@ -229,7 +229,7 @@ def test_a_failed_node_loses_its_connections_and_its_program_restarts(engine):
 
 
 def test_stations_talk_over_their_wire(engine):
-    """They are far out of each other's reach; a host is heard over the air."""
+    """The stations are far out of each other's reach; a host is heard over the air."""
     network = MobileNetwork(
         station_xy_mm=((0, 0), (1_000_000, 0)), wires=((0, 1),), hosts=1, radio="wifi", covered_only=False,
         host_xy_mm=((50_000, 0),), wire_delay_ps=10**10,

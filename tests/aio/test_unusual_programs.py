@@ -87,7 +87,7 @@ class Limits:
 
 
 class Lookahead:
-    """A reader whose time is over reads on later and loses nothing."""
+    """A read that times out loses no data: the next read gets it."""
 
     async def serve(self, reader, writer):
         await asyncio.sleep(0.3)
@@ -134,7 +134,7 @@ class SlowReader:
 
 
 class Gone:
-    """The other end has closed, and its system refuses what still comes."""
+    """The other end has closed, and its system refuses further data."""
 
     async def serve(self, reader, writer):
         writer.close()
@@ -318,7 +318,7 @@ OVER_RADIO = [HalfClose, Restart, SlowReader, Gone, Protocols, Changed, Sizes]
 
 
 async def until(stop, program, host, port):
-    """The server's part."""
+    """Run the server until the event is set."""
     if hasattr(program, "run"):
         await program.run(host, port, stop)
         return

@@ -16,7 +16,7 @@ HEAD = "paper,where,quantity,condition,study,parameters,scalar,published,note\n"
 
 
 def frames():
-    """Two points with two runs each, on two engines; scalars of the run and of modules."""
+    """Return two points with two runs each, on two engines, with scalars of the run and of modules."""
     runs, parameters, scalars = [], [], []
     for n in (10, 20):
         for engine, seeds in (("inline", (1, 2)), ("omnet", (1,))):

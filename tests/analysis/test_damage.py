@@ -18,7 +18,7 @@ from causeway import results
 from causeway.analysis import compact, convert, delta, files, health, physical, report, store
 from causeway.analysis import study_description as description
 from causeway.analysis.study_description import Description
-from causeway.cli.doctor import look_over
+from causeway.cli.doctor import check_folder
 from causeway.errors import UserError
 from tests.analysis.test_store import tables
 from tests.helpers.edits import edited
@@ -34,10 +34,10 @@ def flip(path: Path, bit: int) -> None:
 
 
 def small(folder: Path) -> Path:
-    """A folder with everything that a folder has: two commits, a checkpoint's worth of copies, a description."""
+    """Make a folder with every kind of file: two commits, the copies up to a checkpoint, a description."""
     description.write(folder, "s", description.text_of(Description("s", title="A study")))
     store.write_run(folder, tables("a", 43.0))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     return folder
 
 
@@ -64,14 +64,14 @@ def file_of(folder: Path, table: str, run: str) -> Path:
 
 
 def rot(path: Path, bit: int) -> None:
-    """Flip one bit as a disk does: neither the size nor the time of the file changes."""
+    """Flip one bit like a failing disk: neither the size nor the time of the file changes."""
     before = path.stat()
     flip(path, bit)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def forget_all() -> None:
-    """Make this process know as little of any folder as a new one."""
+    """Clear all that this process has stored about folders."""
     for known in (delta._LATEST, delta._SAME, physical._RIGHT, store._RUNS, store._UNION):
         known.clear()
 
@@ -90,13 +90,13 @@ def each_rot(folder: Path, step: int = 1) -> Iterator[tuple[Path, int]]:
 def one_commit(folder: Path) -> Path:
     """Make the smallest folder with every kind of file."""
     description.write(folder, "s", description.text_of(Description("s", title="A study")))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     return folder
 
 
 @pytest.mark.slow
 def test_the_doctor_finds_a_flip_in_any_byte_of_a_folder(tmp_path):
-    """All 24,000 bytes; the doctor has looked at the folder before, and times of files do not help it."""
+    """All 24,000 bytes are flipped, after the doctor has checked the folder once, and without changes of file times."""
     folder = one_commit(tmp_path / "out")
     assert whats(folder) == []
     seen = Counter[str]()
@@ -109,7 +109,7 @@ def test_the_doctor_finds_a_flip_in_any_byte_of_a_folder(tmp_path):
 
 @pytest.mark.slow
 def test_the_doctor_finds_flips_in_checkpoints_and_all_files_beside_them(tmp_path):
-    """One byte in a thousand: one digest covers a file whole."""
+    """One byte in a thousand is enough, as one digest covers a whole file."""
     folder = small(tmp_path / "out")
     for number in range(20):
         store.write_run(folder, tables(f"r{number}"))
@@ -161,7 +161,7 @@ def test_a_flip_changes_no_number_of_a_notebook_or_a_report(tmp_path):
 
 @pytest.mark.slow
 def test_pages_of_a_large_file_have_checksums_of_their_own(tmp_path, monkeypatch):
-    """A file that is not hashed whole when it is read: its footer has a digest, its pages have checksums."""
+    """Large files are not hashed as a whole when they are read: the footer has a digest, and pages have checksums."""
     monkeypatch.setattr(physical, "_SMALL_BYTES", 0)
     folder = small(tmp_path / "out")
     right, path = everything(folder), file_of(folder, "scalars", "b")
@@ -204,13 +204,13 @@ def test_every_damage_of_a_file_is_named_and_repaired(tmp_path, table, change):
     assert path.name in what and "runs b to c" in what
     repair(folder)
     assert {row[0] for row in everything(folder)} == {"a"} == set(store.finished_runs(folder))
-    store.land_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
+    store.write_runs(folder, [store.conformed(tables(name, 43.0)) for name in ("b", "c")])
     assert len(store.finished_runs(folder)) == 3
 
 
 def test_of_a_large_file_only_the_runs_of_a_damaged_page_are_lost(tmp_path, monkeypatch):
     monkeypatch.setattr(physical, "GROUP_ROWS", 10)
-    store.land_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
+    store.write_runs(tmp_path, [store.conformed(tables(f"r{number:03}", number)) for number in range(100)])
     path = file_of(tmp_path, "scalars", "r000")
     column = pq.ParquetFile(path).metadata.row_group(4).column(3)
     begin = column.dictionary_page_offset or column.data_page_offset
@@ -226,7 +226,7 @@ def test_a_compaction_refuses_damaged_files_instead_of_giving_them_new_checksums
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     with pytest.raises(UserError, match="has changed since it was written"):
         compact.compact(folder)
-    assert len(whats(folder)) == 1, "and it is still told"
+    assert len(whats(folder)) == 1, "the damage is still reported"
 
 
 def test_a_damaged_log_is_reported_and_restored(tmp_path):
@@ -260,18 +260,18 @@ def test_a_converted_run_that_is_damaged_is_converted_again(tmp_path):
 def test_the_doctor_reports_its_repairs_and_the_remaining_damage(tmp_path, capsys):
     folder = small(tmp_path / "out")
     quiet = Console(quiet=True)
-    assert look_over(folder, False, quiet) == 0
+    assert check_folder(folder, False, quiet) == 0
     flip(file_of(folder, "scalars", "b"), 8 * 40)
     (folder / "tables" / "table=scalars" / ".0123.part").write_bytes(b"half")
     (folder / ".locks" / "gone.lock").touch()
     flip(folder / "studies" / "s.json", 8 * 30)
     assert len(whats(folder)) == 4
-    assert look_over(folder, False, quiet) == 1 and len(whats(folder)) == 4, "looking changes nothing"
-    assert look_over(folder, True, quiet) == 0 and look_over(folder, False, quiet) == 0
+    assert check_folder(folder, False, quiet) == 1 and len(whats(folder)) == 4, "looking changes nothing"
+    assert check_folder(folder, True, quiet) == 0 and check_folder(folder, False, quiet) == 0
 
 
 def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
-    """Between any two steps of a landing the doctor repairs what it takes for broken; nothing is lost."""
+    """The doctor repairs a folder between any two steps of a commit; no run is lost."""
     real = os.replace
 
     def doctored(source, target):
@@ -282,7 +282,7 @@ def test_the_doctor_removes_nothing_that_was_just_committed(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", doctored)
         for number in range(3):
-            store.land_runs(tmp_path, [store.conformed(tables(f"r{number}{i}")) for i in range(5)])
+            store.write_runs(tmp_path, [store.conformed(tables(f"r{number}{i}")) for i in range(5)])
     assert len(store.finished_runs(tmp_path)) == 15 == len(store.read_arrow(tmp_path, "scalars"))
 
 
@@ -297,7 +297,7 @@ def test_a_folder_of_a_newer_format_is_refused_and_not_changed(tmp_path, monkeyp
                 lambda: compact.compact(folder)):  # fmt: skip
         with pytest.raises(UserError, match="newer version of causeway"):
             use()
-    look_over(folder, True, Console(quiet=True))
+    check_folder(folder, True, Console(quiet=True))
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if ".locks" not in str(path)} == {
         path: time for path, time in before.items() if ".locks" not in str(path)
     }
@@ -456,4 +456,4 @@ def test_the_doctor_refuses_a_folder_without_tables(tmp_path, inside):
     if inside:
         small(tmp_path)
     with pytest.raises(UserError, match="is no result folder: it has no tables/"):
-        look_over(tmp_path / inside, False, Console(quiet=True))
+        check_folder(tmp_path / inside, False, Console(quiet=True))

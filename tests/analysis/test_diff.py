@@ -128,7 +128,7 @@ def test_relative_difference(a, b, relative):
 
 
 def with_seeds(path, values: dict[int, float]):
-    """A run for each seed, whose scalar x is the seed's value."""
+    """Write a run for each seed with these values of the scalar x."""
     for seed, value in values.items():
         store.write_run(path, {
             "runs": {
@@ -141,7 +141,7 @@ def with_seeds(path, values: dict[int, float]):
 
 
 def test_a_change_over_common_seeds_has_the_interval_of_the_differences(tmp_path):
-    """Seeds differ by hundreds, the two variants by about 1.5 at each seed: pairs show it, means do not."""
+    """Seeds differ by hundreds, and the two variants by about 1.5 at each seed, which pairs show and means do not."""
     a = with_seeds(tmp_path / "a", {1: 100.0, 2: 300.0, 3: 800.0, 9: 5.0})
     b = with_seeds(tmp_path / "b", {1: 101.0, 2: 301.5, 3: 802.0, 7: 9.0})
     (one,) = diff(a, b, 0.0).compared
@@ -172,7 +172,7 @@ def test_a_seed_that_a_folder_has_several_runs_of_makes_no_pair(tmp_path):
 
 
 def test_each_code_of_a_mixed_folder_is_compared_with_itself(tmp_path):
-    """Means over both codes would pass for equal here: one's 1 and 3 are the other's 3 and 1."""
+    """Means over both codes would be equal here: one code has 1 and 3, the other 3 and 1."""
     for name, values in {"a": {"old": 1.0, "new": 3.0}, "b": {"old": 3.0, "new": 1.0}}.items():
         for code, value in values.items():
             store.write_run(tmp_path / name, {

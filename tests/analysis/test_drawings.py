@@ -57,7 +57,7 @@ def data_of(
 
 
 def gid(sheet: Sheet, name: str) -> Any:
-    """The artist of this gid."""
+    """Return the artist with this gid."""
     (found,) = sheet.figure.findobj(lambda artist: artist.get_gid() == name, include_self=False)
     return found
 

@@ -12,7 +12,7 @@ from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import comparison, expression
 from causeway.analysis.reduce.scalars import run_values
 from causeway.analysis.spark import read_spark
-from causeway.analysis.units import in_plain_units
+from causeway.analysis.units import in_base_units
 from causeway.errors import UserError
 from tests.helpers.page import parse, table, words
 
@@ -113,7 +113,7 @@ def test_spark_sums_over_the_same_modules(folder: Path, spark) -> None:
     ],
 )  # fmt: skip
 def test_quantities_with_units_are_numbers(text: str, number: float | None) -> None:
-    assert in_plain_units(text) == pytest.approx(number)
+    assert in_base_units(text) == pytest.approx(number)
 
 
 def test_odd_names_stand_in_quotation_marks() -> None:
@@ -152,7 +152,7 @@ plots = [
 
 @pytest.fixture
 def queues(tmp_path: Path) -> Path:
-    """Two runs with a histogram each; the first has two servers that are idle or busy."""
+    """Write two runs with a histogram each; the first has two servers that are idle or busy."""
     for run, (iat, mean) in enumerate([("500ms", 0.5), ("1s", 0.25)]):
         lines = [
             "version 3", f"run Fifo-{run}", "attr configname Fifo", f"itervar iat {iat}",

@@ -35,7 +35,7 @@ PLOT = Plot("Every run", "clocks", "wrong", "n", kind="dots", more={"size": 3})
 
 @pytest.fixture
 def own_kinds(monkeypatch):
-    """Kinds that a test adds are gone after it."""
+    """Remove the kinds that a test adds after it."""
     kinds.known()
     before = dict(kind.KINDS)
     yield
@@ -55,10 +55,10 @@ def is_drawn(folder: Path, title: str) -> bool:
 
 
 def test_a_new_kind_is_one_file_among_the_others(tmp_path: Path, monkeypatch, own_kinds) -> None:
-    """A module beside those that ship: found without being named anywhere."""
+    """A module beside those that ship is found without an entry in any list."""
     (tmp_path / "dots_kind.py").write_text(DOTS)
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
-    kinds._look_through.cache_clear()
+    kinds._import_all.cache_clear()
     page = page_of(tmp_path / "results", PLOT)
     assert is_drawn(tmp_path / "results", "Every run") and "not known here" not in page
     (svg,) = [one for one in parse(page).iter("svg") if one.get("class") == "plot"]

@@ -1,4 +1,4 @@
-"""One writer a run: locks, and commands that share a folder."""
+"""Each run has one writer: locks, and commands that share a folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with store.writing(Path(sys.argv[1]), sys.argv[2]) as mine:
 
 @pytest.fixture
 def holder(tmp_path: Path):
-    """Another process that holds the lock of run `r` and has a table half written."""
+    """Start a process that holds the lock of run `r` and has half written a table."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path), "r"], cwd=TOP, env={**os.environ, "PYTHONPATH": str(TOP)},
         stdout=subprocess.PIPE, text=True,

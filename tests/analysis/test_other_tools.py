@@ -1,4 +1,4 @@
-"""Programs of others open a result folder as the guide says: the guide's own lines are run."""
+"""Other programs open a result folder as the guide shows: the guide's own lines are run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results"
     store.write_run(folder, tables("alone", 1.0))
-    store.land_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("a", "b", "gone")])
+    store.write_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("a", "b", "gone")])
     compact.compact(folder)
     store.write_run(folder, tables("late", 7.0))
     compact.forget_runs(folder, ["gone"])

@@ -1,4 +1,4 @@
-"""A figure that takes runs together which differ in more than their seeds is said to do so."""
+"""The report notes that a figure averages over runs that differ in more than their seeds."""
 
 from __future__ import annotations
 

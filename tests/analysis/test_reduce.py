@@ -19,7 +19,7 @@ from causeway.errors import UserError
 
 
 def samples(runs: int = 3, rows: int = 700, seed: int = 2) -> pd.DataFrame:
-    """Series that start high and settle, times not in order, a few values missing."""
+    """Return series that start high and settle, with unordered times and a few missing values."""
     draw = np.random.default_rng(seed)
     parts = []
     for run in range(runs):
@@ -123,7 +123,7 @@ def test_no_samples_end_at_0():
 
 
 def years() -> pd.DataFrame:
-    """Samples of four years at a resolution of nanoseconds."""
+    """Return samples of four years at a resolution of nanoseconds."""
     draw = np.random.default_rng(4)
     return pd.DataFrame({
         "run_id": np.repeat(["a", "b"], 200), "vector_id": 0, "event": pd.array([None] * 400, "Int64"),
@@ -144,7 +144,7 @@ def test_bins_may_be_wider_than_64_bits_of_picoseconds():
 
 
 def odd_groups() -> pd.DataFrame:
-    """Groups without a key, and values that are infinite."""
+    """Return groups without a key, and infinite values."""
     return pd.DataFrame({
         "g": ["a", None, "a", None, "b", "b", "b", "c", "c", "d", "d"],
         "value": [1.0, 2.0, 3.0, 4.0, -math.inf, 5.0, math.inf, 1.0, math.inf, -math.inf, math.inf],
@@ -184,7 +184,7 @@ def test_expressions_are_nothing_else(text):
 
 
 def assert_same(reduction: Callable[[Any], Any], frame: pd.DataFrame, spark: Any, by: Sequence[str]) -> None:
-    """The reduction gives the same rows of a pandas frame and of a Spark one, the numbers bit for bit."""
+    """Check that a reduction returns the same rows for a pandas frame and a Spark frame, with equal bits."""
     here = reduction(frame)
     there = reduction(spark.createDataFrame(frame).repartition(7)).toPandas()[list(here.columns)]
     first, second = (one.sort_values(list(by)).reset_index(drop=True) for one in (here, there))
@@ -194,7 +194,7 @@ def assert_same(reduction: Callable[[Any], Any], frame: pd.DataFrame, spark: Any
 
 
 def drawn(seed: int, rows: int = 1500) -> pd.DataFrame:
-    """Rows of scalars and samples at once: keys that are missing, values of all magnitudes, NaN, infinities, ties."""
+    """Draw rows with missing keys, values of all magnitudes, NaN, infinities and ties, for scalars and samples."""
     draw = np.random.default_rng(seed)
     value = draw.normal(0, 1, rows) * 2.0 ** draw.integers(-1074, 960, rows)
     value[draw.integers(0, rows, 300)] = draw.choice([0.0, -0.0, 1.0, 5e-324, math.inf, -math.inf, math.nan], 300)
@@ -240,7 +240,7 @@ def test_spark_gives_the_same_where_there_are_no_rows(spark):
 
 @pytest.mark.spark
 def test_a_plain_spark_sum_would_be_caught(spark):
-    """The check above sees the last bits: an ordinary average fails it."""
+    """The check above compares all bits, so that an ordinary average fails."""
     from pyspark.sql import functions as F
 
     draw = np.random.default_rng(7)
@@ -257,7 +257,7 @@ def test_a_plain_spark_sum_would_be_caught(spark):
 
 @pytest.mark.spark
 def test_a_session_handed_in_keeps_its_settings(spark, tmp_path):
-    """Time zone and shuffle partitions are of queries of ours only."""
+    """Our time zone and shuffle partitions apply to our own queries only."""
     from causeway.analysis import report, store
     from causeway.analysis.spark import session
     from tests.analysis.test_store import tables

@@ -1,4 +1,4 @@
-"""Result folders behind URLs: what is done in a folder of this machine is done there too, with the same rows.
+"""Result folders behind URLs: everything that works in a folder of this machine works there, with the same rows.
 
 `s3` is a real server on loopback. `hdfs` stands for file systems that show a file while it is written: pyarrow's own
 local one, below a folder, under that name.
@@ -35,7 +35,7 @@ SCA = "version 3\nrun General-0\nattr configname General\nscalar net sent 7\n"
 
 @pytest.fixture(params=["hdfs", pytest.param("s3", marks=needs_s3)])
 def url(request, tmp_path, monkeypatch) -> str:
-    """A URL with %s where the folder goes."""
+    """Return a URL with %s in place of the folder."""
     store.forget_versions()
     monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
     if request.param == "s3":
@@ -80,7 +80,7 @@ def test_runs_are_committed_singly_and_in_batches_and_are_compacted(url):
     folder = remote.place(url % "a/b")
     assert store.finished_runs(folder) == set() and not store.has_run(folder, "one")
     store.write_run(folder, tables("one", 1.0))
-    store.land_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("two", "three/é")])
+    store.write_runs(folder, [store.conformed(tables(name, 2.0)) for name in ("two", "three/é")])
     assert store.finished_runs(folder) == {"one", "two", "three/é"} and store.has_run(folder, "two")
     before = values(folder)
     assert before == [("one", 1.0), ("three/é", 2.0), ("two", 2.0)]
@@ -100,7 +100,7 @@ def test_files_that_no_commit_names_are_not_read(url):
 
 
 def test_a_file_that_was_truncated_in_transfer_is_detected(url, tmp_path):
-    """As a network that breaks leaves it on a store that ends such an upload instead of dropping it."""
+    """A broken connection leaves such a file on a store that completes the upload instead of dropping it."""
     folder = remote.place(url % "cut")
     for name in ("a", "b"):
         store.write_run(folder, tables(name))
@@ -125,14 +125,14 @@ def test_a_writer_that_fails_leaves_nothing_behind(url):
 
 @pytest.mark.slow
 def test_a_run_that_two_machines_made_is_stored_once(url, monkeypatch):
-    """Without locks between machines both may make it: of two commits for one version one is refused, and looks."""
+    """Without locks between machines both may make the run: one of two commits for a version is refused and retried."""
     folder = remote.place(url % "twice")
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
     stale = delta.latest(folder)
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("c", "d")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("c", "d")])
     with monkeypatch.context() as patch:
         patch.setattr(store, "to_write", lambda folder: stale)
-        store.land_runs(folder, [store.conformed(tables(name, 9.0)) for name in ("b", "c", "e")])
+        store.write_runs(folder, [store.conformed(tables(name, 9.0)) for name in ("b", "c", "e")])
     assert values(folder) == [("a", 1.5), ("b", 1.5), ("c", 1.5), ("d", 1.5), ("e", 9.0)]
     assert store.count_rows(folder, "scalars") == 5 and store.count_rows(folder, "runs") == 5
     compact.compact(folder)
@@ -180,7 +180,7 @@ print(sorted(zip(frame["run_id"], frame["time_raw"])))
 def test_spark_reads_the_same_rows_without_a_jar(s3):  # noqa: F811
     """In a process of its own: Spark's workers have the credentials of the command that starts them."""
     folder = remote.place(s3 % "spark")
-    store.land_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
+    store.write_runs(folder, [store.conformed(tables(name)) for name in ("a", "b")])
     store.write_run(folder, tables("c"))
     command = [sys.executable, "-c", READ, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(TOP)})

@@ -27,7 +27,7 @@ PLOTS = [
 
 
 def describe(folder):
-    """Leaves a description of the made-up study in its result folder, with published numbers of all kinds."""
+    """Write a description of the made-up study, with published numbers of all kinds, into its result folder."""
     lines = ["paper,where,quantity,condition,study,parameters,scalar,published,relation,low,high,note"]
     for n, said in ((10, "0.02,,,"), (100, "0.2,about,,"), (250, ",<,,5.0"), (500, "1.0,=,,")):
         point = json.dumps({"n": n, "clock": "counter"}).replace('"', '""')
@@ -255,7 +255,7 @@ def test_a_verdict_on_bounds_says_whether_they_are_kept(case, kind, text):
     [(1.0, 0.99, 1.01, 4), (1.0, NAN, NAN, 1), (1.0, 0.75, 1.25, 5), (2.0, 1.5, 2.5, 50), (0.0, -0.1, 0.1, 9)],
 )
 def test_few_seeds_or_a_wide_interval_give_no_verdict_and_hide_no_loss(measured, low, high, runs):
-    """Five seeds, and an interval narrower than half the value: neither praise nor blame without both."""
+    """A verdict needs both five seeds and an interval narrower than half the value."""
     assert verdict(1.0, measured, low, high, runs) == verdict(1.0, measured, low, high, 1)
     assert verdict(1.0, measured, low, high, runs).kind == "too few seeds"
     crossed = (1.0, 2.0) if measured else (-1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Landing and reading a run's tables."""
+"""Committing and reading a run's tables."""
 
 import errno
 from concurrent.futures import ThreadPoolExecutor
@@ -110,7 +110,7 @@ def test_a_folder_with_a_relative_path_is_read(tmp_path, monkeypatch):
 
 
 def test_threads_that_land_the_same_runs_land_each_once(tmp_path):
-    """They share one handle of the table, which moves on under the states of the others."""
+    """The threads share one handle of the table, which moves to later versions than their states."""
 
     def land(order: int) -> None:
         for number in range(12):

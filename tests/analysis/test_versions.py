@@ -1,4 +1,4 @@
-"""Runs of different code are told apart."""
+"""Runs of different code are distinguished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bench's history: a figure is called worse only beyond what it varies by."""
+"""The bench's history: a figure is called worse only if the change exceeds its variation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter's end of the socket: an ordinary ZeroMQ PAIR, which comes again where nobody answers."""
+"""The adapter's end of the socket: an ordinary ZeroMQ PAIR, which connects again if there is no answer."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_controller_that_begins_to_listen_a_moment_later_is_found(ticker: Path
 
 
 def test_a_connection_that_ends_without_an_answer_is_made_again(ticker: Path, tmp_path: Path) -> None:
-    """So does a controller between two runs: the first one's socket still listened when the simulation came."""
+    """This happens between two runs, if the socket of the first run still listens when the simulation connects."""
     endpoint = f"ipc://{tmp_path}/peer"
     with adapter(ticker, endpoint) as process:
         with pair(endpoint) as peer:
@@ -103,7 +103,9 @@ def test_a_connection_that_ends_without_an_answer_is_made_again(ticker: Path, tm
 def test_nobody_at_the_endpoint_is_reported_in_one_line(ticker: Path, tmp_path: Path) -> None:
     endpoint = f"ipc://{tmp_path}/nobody"
     with adapter(ticker, endpoint) as process:
-        assert process.communicate(timeout=30)[1] == f"causeway: cannot connect to {endpoint}: nobody answers there\n"
+        assert (
+            process.communicate(timeout=30)[1] == f"causeway: cannot connect to {endpoint}: no process answers there\n"
+        )
         assert process.returncode == 3
 
 

@@ -1,4 +1,4 @@
-"""Edges believe nothing: a setup or an answer that makes no sense is refused in one line, by every one of them."""
+"""Adapters trust no frame: each of them refuses an impossible setup or answer in one line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ABSTRACT_EDGES = [ticker, pytest.param(omnet, marks=pytest.mark.omnet)]
 
 
 def run(adapter: Callable[[RunSpec], Session], network: Any, answer: Actions | None = None) -> Finish:
-    """A run whose first window is answered so, and every other one by nothing."""
+    """Return the error of a run whose first window gets this answer, and all others an empty one."""
     session = adapter(small_spec(network=network, reaction_ps=L_PS, duration_ps=4 * S))
     try:
         while not isinstance(step := session.next(), Finish):

@@ -1,4 +1,4 @@
-"""The C++ client: windows as the contract says, and a clear end whatever the controller does."""
+"""The C++ client: windows follow the contract, and a run has a clear end whatever the controller does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIMERS = 40
 
 @pytest.fixture(scope="module", params=["plain", pytest.param("sanitized", marks=pytest.mark.slow)])
 def ticker(request: pytest.FixtureRequest) -> Path:
-    """Under AddressSanitizer and UBSan, too: what they find ends the program with a report, so the test fails."""
+    """Build the program, also with AddressSanitizer and UBSan, whose findings end it with a report."""
     return build_cpp("ticker") if request.param == "plain" else build_sanitized("ticker")
 
 
@@ -101,7 +101,7 @@ def test_passive_events_close_no_window_and_want_no_reply(ticker: Path) -> None:
 
 
 def test_passive_windows_are_sent_to_a_slow_controller_and_none_is_lost(ticker: Path) -> None:
-    """Its last frames are still on their way when it ends."""
+    """The last frames of the adapter are still in flight when it ends."""
     spec = small_spec(reaction_ps=L_PS, passive_kinds=1 << Kind.TIMER, cap=1)
     session = open_session(spec, "ticker", [str(ticker)])
     try:

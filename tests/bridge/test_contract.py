@@ -46,7 +46,7 @@ def test_constants_are_those_of_the_contract() -> None:
 
 
 def test_the_inline_engines_own_kinds_follow_all_of_the_contracts() -> None:
-    """A kind that is added there must not be taken for a packet that is sent."""
+    """A new kind of the contract must not have the number of an internal kind, such as a packet that is sent."""
     own = [inline_wheel.K_SEND, inline_wheel.K_LEAVE, inline_wheel.K_REACH]
     assert min(own) == max(Kind) + 1 and len(set(own)) == 3
 
@@ -59,7 +59,7 @@ def test_a_window_has_the_columns_of_the_contract() -> None:
 
 
 def test_an_optional_column_without_values_is_left_out_of_the_frame() -> None:
-    """So a column can be added without a change in the frames of protocols that do not fill it."""
+    """A new column therefore does not change the frames of protocols that do not fill it."""
     assert schema.may_lack("Actions") == {"topic"}
     frame = pb.Frame.FromString(framing.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
     assert frame.actions.topic == b"" and len(frame.actions.kind) == 2

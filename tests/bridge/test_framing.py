@@ -138,7 +138,7 @@ def test_the_setup_holds_the_whole_mobile_network() -> None:
 
 
 def test_modules_that_are_nodes_cross_the_wire_and_are_no_measurements() -> None:
-    """They come in any order, and a simulator that names none has none."""
+    """The modules may be in any order, and may be missing."""
     scalars = {("Net.b", "node"): 1.0, ("Net.a", "node"): 0.0, ("network", "lost"): 3.0}
     frame = framing.decode(framing.encode_finish(Finish("over", 5, 7, scalars)))
     finish = framing.finish(frame.finish)

@@ -28,7 +28,7 @@ MS = 10**9
 
 
 class Chatter(Node):
-    """Does a bit of everything: floods, answers, sets, resets and cancels timers."""
+    """Floods, answers, and sets, resets and cancels timers."""
 
     def on_start(self):
         self.set_timer("tick", 5 * MS * (1 + self.id))
@@ -102,7 +102,7 @@ def specs(draw):
 
 
 def seen_inline(spec: RunSpec, cap: int) -> list[tuple[int, int, int, int, int]]:
-    """All events of a run, in the order in which the controller sees them."""
+    """Return all events of a run, in the order in which the controller gets them."""
     spec = RunSpec(**{**vars(spec), "cap": cap})
     protocol = PerNode(Chatter, spec.network.nodes - 1)
     session = InlineEngine().open(spec)
@@ -148,7 +148,7 @@ def touched_per_event(messages: int) -> float:
 
 
 def test_the_work_for_an_event_does_not_grow_with_the_number_in_flight(monkeypatch):
-    """The wheel turns thirty times while a copy is on its way, and touches it twice: for its turn, for its slot."""
+    """While a copy is in flight the wheel turns thirty times, and touches it twice: for its turn and for its slot."""
     few, many = touched_per_event(100), touched_per_event(10_000)
     assert few <= 2
     assert many <= 2
@@ -196,7 +196,7 @@ def test_of_thousands_of_timers_all_fall_due_except_the_cancelled_ones():
 
     network = AbstractNetwork(1, delay=constant_delay(1), workload=Workload(1))
     outcome = run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(Alarm, 0), [])
-    assert outcome.events == len(fired) + rounds + 1  # nor was the controller told of one that `PerNode` dropped
+    assert outcome.events == len(fired) + rounds + 1  # no timer that `PerNode` dropped was reported
     assert len(fired) == len(set(fired))
     assert set(fired) == set(range((rounds + 1) * at_once)) - cancelled
 
@@ -252,7 +252,7 @@ def test_an_action_before_the_end_of_its_window_is_refused():
 
 
 def test_sixty_thousand_sends_at_one_instant_do_not_take_quadratic_time():
-    """With a delay far below a slot, all that they cause falls into the slot at hand."""
+    """With a delay far below the width of a slot, all events that the sends cause are in the current slot."""
 
     class Burst(Node):
         def on_broadcast(self, number, size_bytes):

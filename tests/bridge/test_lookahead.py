@@ -47,7 +47,7 @@ def sends(rows: int, topic: int, lookaheads: tuple[Lookahead, ...]) -> Actions:
 
 
 def windows(ticker: Path, rows: int, topic: int, *lookaheads: Lookahead, **changes: Any) -> list[Window]:
-    """The windows of so many packets, half a reaction time apart."""
+    """Return the windows of a run with this many packets, half a reaction time apart."""
     session = open_session(small_spec(**{"reaction_ps": L_PS, **changes}), "ticker", [str(ticker)])
     found: list[Window] = []
     try:
@@ -129,7 +129,7 @@ SLOW, COUNT, NOISE = 1, 2, 3
 
 
 class Talker(Node):
-    """Keeps every kind of promise there is, and takes one back now and then."""
+    """Declares lookaheads of every kind, and ends one now and then."""
 
     lookaheads = True
 
@@ -171,7 +171,7 @@ class Talker(Node):
 
 
 class Mute(Talker):
-    """The same without a promise."""
+    """The same node without lookaheads."""
 
     lookaheads = False
 
@@ -196,7 +196,7 @@ def test_lookaheads_change_the_windows_and_not_the_run(seed: int) -> None:
     )
     assert declare_lookahead.scalars == plain.scalars
     assert declare_lookahead.windows < 0.9 * plain.windows
-    assert declare_lookahead.events < plain.events, "noise need not be told"
+    assert declare_lookahead.events < plain.events, "packets of an unsubscribed topic need not be events"
 
 
 @pytest.mark.omnet
@@ -206,7 +206,7 @@ def test_a_run_with_lookaheads_does_not_depend_on_the_cap(cap: int) -> None:
 
 
 class Stopper(Talker):
-    """One of them ends the run in the middle of everything."""
+    """Nodes of which one ends the run while packets are in flight."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         super().on_broadcast(number, size_bytes)
@@ -222,10 +222,10 @@ def test_events_after_the_stop_of_a_run_are_not_observed() -> None:
 
 
 class TooSoon(Talker):
-    """Promises more than it keeps."""
+    """Acts before the end of its declared lookahead."""
 
     def on_timer(self, key: Any) -> None:
-        """The slow answer is left to this one."""
+        """Send the slow answer."""
 
     def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:
         super().on_packet(content, sender, interface)
@@ -279,7 +279,7 @@ def test_a_packet_cannot_have_a_topic_beyond_15() -> None:
 
 
 def test_a_lookahead_ended_by_one_packet_allows_an_action_on_the_next() -> None:
-    """Both arrive at one instant: the first makes the node impatient, the second may be acted on."""
+    """Both arrive at one instant: the first one ends the lookahead, so that the node may act on the second."""
 
     class Two(Talker):
         def on_packet(self, content: tuple[str, int], sender: int, interface: int) -> None:

@@ -58,7 +58,7 @@ def test_a_host_that_was_sent_somewhere_no_longer_follows_its_trace_nor_walks(pr
 
 @both
 def test_the_receivers_of_a_packet_follow_from_the_traces(probe):
-    """Two hosts meet: they hear each other while they are within reach, and at no other time."""
+    """Two hosts that meet hear each other while they are within reach, and at no other time."""
     far, reach_m = 400.0, 120.0
     meet = trace((0, far, 0), (4, 0, 0), (8, far, 0))
     log, _ = probe.run(ad_hoc((trace((0, 0, 0)), meet)), 9, Chatty)

@@ -1,4 +1,4 @@
-"""A kind of event, a kind of action and a column are added in three places: the proto, who fills it, who reads it.
+"""A kind of event, of action, or a column is added in three places: the proto, the code that fills and that reads it.
 
 A copy of the tree gets one more kind of event (BELL), one more kind of action (RING) and a column of actions
 (`loudness`). Nothing else of it is changed but an adapter, which reads the action and its column and fills the event;

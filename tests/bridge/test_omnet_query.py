@@ -62,7 +62,7 @@ def test_a_name_with_an_underscore_is_refused_and_a_variable_without_it_sets_the
 
 
 def asked(folder: Path, config: str) -> list[IniRun]:
-    """The runs that OMNeT++ itself says there are."""
+    """Return the runs that OMNeT++ itself lists."""
     root = need_home()
     (folder / "my.ini").write_text(INI)
     (folder / "N.ned").write_text("network N {}\n")

@@ -1,4 +1,4 @@
-"""The C++ twins of the generator and the workload give the same bits as Python's."""
+"""The generator and the workload in C++ give the same bits as those in Python."""
 
 from __future__ import annotations
 

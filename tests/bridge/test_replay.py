@@ -20,7 +20,7 @@ from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, small_spec
 
 
 def answer(window: Window) -> Actions:
-    """Two timers per event."""
+    """Answer with two timers for each event."""
     rows = 2 * len(window)
     zeros = np.zeros(rows, np.int32)
     return Actions(
@@ -141,7 +141,7 @@ def test_frames_after_the_end_of_the_run_are_refused(recording: Path, tmp_path: 
 
 
 def test_a_changed_byte_anywhere_is_detected(recording: Path, tmp_path: Path) -> None:
-    """Not the 21 bytes that say what the file is: those are refused in other words."""
+    """The 21 bytes of the file's header are excluded, as changes there give another message."""
     raw = bytearray(pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read())
     random = np.random.default_rng(1)
     for at in random.integers(21, len(raw), 60).tolist():

@@ -1,4 +1,4 @@
-"""A session ends in one clear line whatever the simulator does, and leaves nothing behind."""
+"""A session ends with one clear line whatever the simulator does, and leaves no process or file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def play(mode: str, spec: RunSpec) -> Finish:
-    """One run of the fake simulator, which must leave no process behind."""
+    """Run the fake simulator, which must leave no process behind."""
     session = None
     try:
         session = open_session(spec, "fake", [*FAKE, mode], {**FAKE_ENVIRONMENT, "FAKE_MARK": str(os.getpid())})
@@ -76,7 +76,7 @@ def processes_called(*command: str) -> list[int]:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Living processes with FAKE_MARK=mark in their environment."""
+    """Return the running processes with FAKE_MARK=mark in their environment."""
     found = []
     for directory in Path("/proc").glob("[0-9]*"):
         try:
@@ -213,7 +213,7 @@ def test_an_endpoint_of_another_kind_is_refused() -> None:
 
 
 def test_a_full_disk_while_recording_is_reported_and_leaves_no_half_file(tmp_path: Path) -> None:
-    """A file-size limit stands in for the full disk: writing fails in the same place (with EFBIG instead of ENOSPC)."""
+    """A limit of file sizes replaces the full disk: writing fails at the same place (EFBIG instead of ENOSPC)."""
     script = (
         "import resource, signal, sys, os\n"
         "from pathlib import Path\n"

@@ -1,4 +1,4 @@
-"""The controller's end of the socket: whoever comes and whatever they send, a deadline is a deadline."""
+"""The controller's end of the socket: deadlines hold, whatever peers connect and send."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The rules of actions and runs stand once: compiled, in words and at the adapter the same is refused for one
-reason.
-"""
+"""The rules of actions and runs are declared once: compiled checks, messages and adapters refuse the same rows."""
 
 from __future__ import annotations
 
@@ -94,7 +92,7 @@ def answers_of(network: str, rows: list[tuple[int, ...]], lookaheads: list[Looka
     ]
 
 
-def told_by_the_controller(network: str, answer: ActionRows) -> str:
+def controller_refusal(network: str, answer: ActionRows) -> str:
     """Return why the controller refuses the answer; "" if it does not."""
     validator = FrameValidator(spec_of(network))
     none = [np.empty(0, EVENT[name]) for name in EVENT.names or ()]
@@ -108,12 +106,12 @@ def told_by_the_controller(network: str, answer: ActionRows) -> str:
     return ""
 
 
-def told_by_the_edge(verdicts: Path, network: str, answers: list[ActionRows]) -> list[str]:
+def adapter_refusal(verdicts: Path, network: str, answers: list[ActionRows]) -> list[str]:
     """Return why the adapter refuses each answer; "" if it does not."""
-    return told_about(verdicts, network, [framing.encode_actions(1, answer) for answer in answers])
+    return adapter_refusals(verdicts, network, [framing.encode_actions(1, answer) for answer in answers])
 
 
-def told_about(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
+def adapter_refusals(verdicts: Path, network: str, frames: list[bytes]) -> list[str]:
     """Return why the adapter refuses each frame; "" if it does not."""
     frames = [framing.encode_setup(spec_of(network)), *frames]
     given = b"".join(struct.pack("<I", len(frame)) + frame for frame in frames)
@@ -135,9 +133,9 @@ def test_the_compiled_check_the_messages_and_the_adapter_agree(
 
 def disagreements(verdicts: Path, network: str, answers: list[ActionRows]) -> list[tuple[ActionRows, str, str]]:
     """Return the answers that only one side refuses, or each for another reason, with both messages."""
-    adapter, found = told_by_the_edge(verdicts, network, answers), []
+    adapter, found = adapter_refusal(verdicts, network, answers), []
     for answer, there in zip(answers, adapter, strict=True):
-        here = told_by_the_controller(network, answer)
+        here = controller_refusal(network, answer)
         reason = here.removeprefix("the answer to window 1 is wrong: ").split("): ", 1)[-1]
         if not there.endswith(reason) or bool(there) != bool(here):
             found.append((answer, here, there))
@@ -159,10 +157,10 @@ def test_they_agree_about_every_column_of_every_action_at_every_bound(verdicts: 
 def test_some_drawn_rows_are_refused_and_some_accepted(verdicts: Path) -> None:
     """Without this, the test above would show nothing."""
     sound_rows = [(int(act), END_PS, 2, 0, 0, 80, 1, 0) for act in Act if act != Act.CONNECT]
-    reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", sound_rows, [Lookahead(0, 1, 5)]))
+    reported = adapter_refusal(verdicts, "mobile", answers_of("mobile", sound_rows, [Lookahead(0, 1, 5)]))
     assert reported == [""] * (len(sound_rows) + 1)
     bad = [(*row[:2], 4, *row[3:]) for row in sound_rows]
-    reported = told_by_the_edge(verdicts, "mobile", answers_of("mobile", bad, [Lookahead(4, 1, 5)]))
+    reported = adapter_refusal(verdicts, "mobile", answers_of("mobile", bad, [Lookahead(4, 1, 5)]))
     assert all("node 4; allowed: 0 to 3" in one for one in reported), reported
 
 
@@ -208,7 +206,7 @@ def test_a_field_of_a_runs_description_has_one_bound_on_both_sides(verdicts: Pat
             continue  # the field's type has no room for it
         frames.append(frame.SerializeToString())
         broken.append(not least <= value <= most)
-    reported = told_about(verdicts, network, frames)
+    reported = adapter_refusals(verdicts, network, frames)
     assert any(broken) and not all(broken)
     assert [one.startswith(f"{rule.wrong} is ") for one in reported] == broken, reported
 

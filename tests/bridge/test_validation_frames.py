@@ -27,7 +27,7 @@ ROW = (int(Act.SEND), 1000, 1, 0, 2, 10, 0, 0)
 
 
 def window(*rows: tuple[int, ...], number: int = 1, end_ps: int = 1000) -> Window:
-    """Rows of kind, time_ps, node, ref, arg."""
+    """Return a window of rows (kind, time_ps, node, ref, arg)."""
     columns = zip(*rows, strict=True) if rows else [()] * 5
     return Window(number, end_ps, True, *(np.array(c, t) for c, t in zip(columns, TYPES, strict=True)))
 
@@ -139,7 +139,7 @@ def test_of_many_packets_the_owners_of_the_last_are_known() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_windows_of_arrivals_only_are_validated_like_all_others(seed: int) -> None:
-    """They have a way of their own through the kernel; a broadcast at the end shuts it."""
+    """The kernel handles such windows separately; a broadcast at the end makes it use the general code."""
     draw = np.random.default_rng(seed)
     rows = int(draw.integers(1, 40))
     times = np.sort(draw.integers(0, 12, rows))
@@ -407,7 +407,7 @@ def test_runs_may_begin_in_several_threads_at_once(monkeypatch: pytest.MonkeyPat
     compiling = []
 
     class Slow:
-        """A kernel that is compiled in more time than it takes another thread to come by."""
+        """A kernel whose compilation takes so long that another thread calls it meanwhile."""
 
         overloads = validation_kernel.first_bad_event.overloads
 

@@ -123,7 +123,7 @@ def test_a_single_fault_in_place_of_a_tuple_is_reported() -> None:
 
 @pytest.mark.parametrize("given", [(-10, 3), (10, -3), (10, math.nan), (math.nan, 3), (10, 3, -1)])
 def test_a_normal_delay_with_negative_parameters_is_refused(given: tuple[float, ...]) -> None:
-    """A deviation below 0 was taken for 0, and a mean below 0 for the minimum."""
+    """A negative deviation used to count as 0, and a negative mean as the minimum."""
     with pytest.raises(UserError, match=r"_ms of a normal_delay is .*; allowed: 0 and up"):
         normal_delay(*given)
 

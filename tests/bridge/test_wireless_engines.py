@@ -126,7 +126,7 @@ def test_a_node_that_is_down_is_silent_and_deaf(run, radio):
 
 
 def test_no_event_at_or_after_the_horizon_is_simulated_before_the_answer(run):
-    """Every window ends at its first active event + L, and holds nothing from there on."""
+    """Every window ends at its first active event + L, and contains no later event."""
     spec = RunSpec("test", {}, 1, BUSY, reaction_ps=MS, duration_ps=S)
     session = run.args[0].open(spec)
     protocol = PerNode(logged(Flood))

@@ -51,7 +51,7 @@ class Found:
 
 
 def work(out: Path, engine: str) -> int:
-    """A child's whole life: the campaign, to its end if it is let."""
+    """Run the campaign in a child, to its end unless the child is killed."""
     jobs = campaign.plan(TOY, engine, POINTS, 1, REPETITIONS)
     tally = campaign.run_here(jobs, out, lambda tally: None)
     return 1 if tally.failed else 0
@@ -80,7 +80,7 @@ def child(out: Path, engine: str, limit_bytes: int = 0) -> int:
 
 
 def ended(pid: int, within_s: float) -> int | None:
-    """The exit status (negative: a signal) of a child that ends in time."""
+    """Return the exit status (negative: a signal) of a child that ends in time."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
         done, status = os.waitpid(pid, os.WNOHANG)
@@ -94,7 +94,7 @@ def ended(pid: int, within_s: float) -> int | None:
 
 
 def killed(kill: Callable[[int, int], None], draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """kill -9 at some instant; True if the campaign got through before."""
+    """Kill a child (kill -9) at some instant; return True if its campaign ended before."""
     pid = child(out, engine)
     status = ended(pid, draw.uniform(0, usual_s))
     if status is None:
@@ -104,17 +104,17 @@ def killed(kill: Callable[[int, int], None], draw: random.Random, out: Path, eng
 
 
 def kill_controller(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """Of the controller alone."""
+    """Kill the controller alone."""
     return killed(os.kill, draw, out, engine, usual_s)
 
 
 def kill_everything(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """Of the controller and of whatever it started."""
+    """Kill the controller and all its children."""
     return killed(os.killpg, draw, out, engine, usual_s)
 
 
 def kill_simulator(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """kill -9 of the simulator: the controller tells it and does the other runs."""
+    """Kill the simulator; the controller reports it and makes the other runs."""
     pid = child(out, engine)
     time.sleep(draw.uniform(0, usual_s))
     end = time.monotonic() + usual_s
@@ -126,7 +126,7 @@ def kill_simulator(draw: random.Random, out: Path, engine: str, usual_s: float) 
 
 
 def two_at_once(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """Two commands on one folder, one of them killed."""
+    """Run two commands on one folder, and kill one of them."""
     first, second = child(out, engine), child(out, engine)
     status = ended(first, draw.uniform(0, 2 * usual_s))
     if status is None:
@@ -136,7 +136,7 @@ def two_at_once(draw: random.Random, out: Path, engine: str, usual_s: float) -> 
 
 
 def full_disk(draw: random.Random, out: Path, engine: str, usual_s: float) -> bool:
-    """No file can grow beyond some size."""
+    """Limit the size of files."""
     return ended(child(out, engine, draw.choice([100, 500, 1000, 2000, 4000, 8000])), UNDISTURBED_S) == 0
 
 
@@ -145,7 +145,7 @@ WITH_SIMULATOR = (kill_simulator, kill_controller, kill_everything)
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that this one started."""
+    """Return the children of this process."""
     try:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
@@ -156,8 +156,10 @@ def children_of(pid: int) -> list[int]:
 
 
 def tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every table, without what no two runs share, in an order of its own. Read in a process of its own: delta-rs does
-    not work in children that are forked behind its first use."""
+    """Return every table, sorted, without columns that differ between all runs.
+
+    A process of its own reads them, as delta-rs does not work in children that are forked after its first use.
+    """
     with ProcessPoolExecutor(1, get_context("fork")) as pool:
         return pool.submit(_tables_of, out).result()
 
@@ -172,13 +174,13 @@ def _tables_of(out: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def left_behind(out: Path, temporary: Path) -> list[str]:
-    """Files and processes that nobody will ever clean up."""
+    """Return files and processes that will never be cleaned up."""
     hidden = [str(path.relative_to(out)) for path in out.rglob(".*.part")]
     return hidden + [str(path) for path in temporary.iterdir()]
 
 
 def one_round(draw: random.Random, engine: str, kind: Any, usual_s: float, expected: Any, found: Found) -> None:
-    """One campaign, disturbed until it gets through (at the tenth time it is left alone)."""
+    """Disturb one campaign until it ends (the tenth attempt is not disturbed)."""
     base = Path(tempfile.mkdtemp(prefix="chaos-"))
     out, temporary = base / "out", base / "tmp"
     temporary.mkdir()

@@ -39,7 +39,7 @@ SCALARS = 3
 
 
 def tables(run: str) -> dict[str, Any]:
-    """A run whose values say whose they are."""
+    """Return the tables of a run with values that identify it."""
     row = {"run_id": [run], "study": ["s"], "point": ["p"], "engine": ["inline"], "seed": [1],
            "started_at": [""], "wall_s": [0.0]}  # fmt: skip
     return {
@@ -49,15 +49,15 @@ def tables(run: str) -> dict[str, Any]:
 
 
 def run(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
-    """Land runs one by one and many at once; others land runs of the same names."""
+    """Commit runs one by one and many at once, while others commit runs of the same names."""
     for _ in range(6):
         some = [f"run{draw.randrange(60):02}" for _ in range(draw.choice([1, 1, 5]))]
-        store.land_runs(folder, [store.conformed(tables(name)) for name in dict.fromkeys(some)])
+        store.write_runs(folder, [store.conformed(tables(name)) for name in dict.fromkeys(some)])
         said(some)
 
 
 def convert_(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
-    """Convert the same files as others do."""
+    """Convert files that other children convert, too."""
     convert.convert([folder.parent / "in"], folder)
     said([f"sca{number}" for number in range(4)])
 
@@ -86,7 +86,7 @@ def report_(folder: Path, draw: random.Random, said: Callable[[list[str]], None]
 
 
 def read(folder: Path, draw: random.Random, said: Callable[[list[str]], None]) -> None:
-    """See one state, however long it takes to look at it, and never less than before."""
+    """Check that a reader sees one state, however long it reads, and never fewer runs than before."""
     before: set[str] = set()
     for _ in range(4):
         with store.one_state(folder):
@@ -180,7 +180,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _end(folder: Path, said: set[str]) -> list[str]:
-    """Look at what is left, in a child."""
+    """Check the remaining files, in a child."""
 
     def look(folder: Path, draw: random.Random, report: Callable[[list[str]], None]) -> None:
         doctor(folder, draw, report)

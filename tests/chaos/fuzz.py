@@ -62,7 +62,7 @@ BATCH_S = 300.0
 
 
 def damaged(window: Window, draw: random.Random) -> Window:
-    """A copy with something wrong, or only different."""
+    """Return a copy of a window with one damaged or changed value."""
     columns = {name: getattr(window, name).copy() for name in COLUMNS}
     number, end_ps, rows = window.number, window.end_ps, len(window)
     what = draw.randrange(10)
@@ -88,7 +88,7 @@ def damaged(window: Window, draw: random.Random) -> Window:
 
 
 def run_of_damaged(study: str, parameters: dict[str, Any], seed: int, draw: random.Random) -> Counter[str]:
-    """One run, each window of which is first validated with many kinds of damage."""
+    """Make a run, and validate each of its windows with many kinds of damage first."""
     said: Counter[str] = Counter()
     job = Job(study, parameters, seed, "inline")
     protocol = job.study.protocol(job.params)
@@ -134,7 +134,7 @@ def crosses(validator: FrameValidator, window: Window, said: Counter[str]) -> bo
 
 
 def written(kept: list[tuple[int, bytes]], draw: random.Random) -> bytes:
-    """A recording of these frames, with checksums that fit (or of the version that has none)."""
+    """Write a recording of these frames with valid checksums, or of the version without checksums."""
     bare = draw.random() < 0.2
     total, parts = 0, [WITHOUT_CHECKSUMS if bare else MAGIC]
     for direction, data in kept:
@@ -148,7 +148,7 @@ def written(kept: list[tuple[int, bytes]], draw: random.Random) -> bytes:
 
 
 def damaged_recording(whole: bytes, kept: list[tuple[int, bytes]], draw: random.Random) -> bytes:
-    """The file with something wrong."""
+    """Return a damaged copy of the recording."""
     if draw.random() < 0.1:
         data = bytearray(whole)
         for _ in range(draw.choice((1, 1, 3))):
@@ -219,7 +219,7 @@ def in_child(what: Callable[[], Counter[str]]) -> tuple[Counter[str], str]:
 
 
 def windows(seed: int) -> Iterator[Callable[[], Counter[str]]]:
-    """Runs without end."""
+    """Make runs with damaged windows, endlessly."""
     for number in range(seed, 1 << 60):
         draw = random.Random(number)
         study, parameters = RUNS[number % len(RUNS)]
@@ -229,7 +229,7 @@ def windows(seed: int) -> Iterator[Callable[[], Counter[str]]]:
 
 
 def recordings(seed: int) -> Iterator[Callable[[], Counter[str]]]:
-    """Batches of replays without end."""
+    """Replay endless batches of damaged recordings."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     known = []
     for study, parameters in RUNS:
@@ -250,7 +250,7 @@ def recordings(seed: int) -> Iterator[Callable[[], Counter[str]]]:
 
 
 def fuzz(kind: str, count: int, seed: int, most_wrong: int = 5) -> tuple[Counter[str], list[str]]:
-    """Damage this many; return the counts and the errors."""
+    """Damage this many windows or recordings; return the counts and the errors."""
     said, wrong = Counter[str](), []
     for work in {"windows": windows, "recordings": recordings}[kind](seed):
         counted, fault = in_child(work)

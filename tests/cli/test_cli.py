@@ -1,4 +1,4 @@
-"""The command line: what it prints, where it puts results, and how it complains."""
+"""The command line: its output, its results and its error messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
     assert done.returncode == 0, done.stderr
     assert len(store.finished_runs(tmp_path / "r")) == 6
     rows = [line.split()[0] for line in done.stdout.splitlines() if line[:1].isdigit()]
-    assert rows[:2] == ["20.0", "80.0"], "a point a row, told by what differs"
+    assert rows[:2] == ["20.0", "80.0"], "one row for each point, labelled by the parameters that differ"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Commands do not write through symbolic links in somebody's folder."""
+"""Commands do not write through symbolic links in another user's folder."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SETTINGS = ["processes=5", "messages=40"]
 
 @pytest.fixture
 def unordered(tmp_path: Path) -> Path:
-    """The same study, of which nobody has said that it keeps no order."""
+    """The same study without the declaration that violations are expected."""
     text = re.sub(r"    expected = .*\n", "", FLOOD.read_text())
     assert text != FLOOD.read_text()
     file = tmp_path / "unordered.py"

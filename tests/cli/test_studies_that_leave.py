@@ -1,4 +1,4 @@
-"""A study that ends its process, keeps it alive or moves it is an error of the command, which names it."""
+"""A study that ends its process, keeps it alive or changes its folder is an error that names the study."""
 
 from __future__ import annotations
 

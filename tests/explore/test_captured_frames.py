@@ -1,4 +1,4 @@
-"""Frames of captures are found by when and what, never by a guess: the same bytes at both ends, at the right time."""
+"""Frames of captures are found by their bytes and their times: the same bytes at both ends, at the right time."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_an_incomplete_search_reports_that() -> None:
     assert not covered.complete
 
 
-# ---- told -----------------------------------------------------------------------------------------------------------
+# ---- descriptions ---------------------------------------------------------------------------------------------------
 
 
 def test_the_description_names_every_event_and_the_page_is_self_contained() -> None:

@@ -14,25 +14,25 @@ from tests.helpers.command import causeway_here as causeway_here
 CHANGED = {
     "the classic mistake with vector clocks": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1",
-        "told": "Talker.on_broadcast (talk.py:", "attribute": "(Talker.clock)",
+        "expected": "Talker.on_broadcast (talk.py:", "attribute": "(Talker.clock)",
     },
     "by its sender, and something else breaks then": {
         "BROADCAST": "self.news = [message]; self.send(EVERYONE, self.news, 10); self.news[0] += 1",
-        "told": "Talker.on_broadcast (talk.py:", "attribute": "(Talker.news)",
+        "expected": "Talker.on_broadcast (talk.py:", "attribute": "(Talker.news)",
     },
     "by its sender, later": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.set_timer('t', MS_PS)",
         "TIMER": "self.clock[0] += 1",
-        "told": "Talker.on_timer (talk.py:", "attribute": "(Talker.clock)",
+        "expected": "Talker.on_timer (talk.py:", "attribute": "(Talker.clock)",
     },
     "by a receiver": {
         "BROADCAST": "self.send(EVERYONE, [message], 10)", "PACKET": "self.deliver(content[0]); content.append(1)",
-        "told": "Talker.on_packet (talk.py:", "attribute": "",
+        "expected": "Talker.on_packet (talk.py:", "attribute": "",
     },
     "by a receiver, of what the sender keeps": {
         "BROADCAST": "self.news = [message]; self.send((self.id + 1) % self.node_count, self.news, 10)",
         "PACKET": "self.deliver(content[0]); content.append(1)",
-        "told": "Talker.on_packet (talk.py:", "attribute": "",
+        "expected": "Talker.on_packet (talk.py:", "attribute": "",
     },
 }  # fmt: skip
 ORDERS = {"made up": [], "every": ["--every", "20000"]}
@@ -48,7 +48,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(
     done = causeway_here("check", path, *options, *ORDERS[orders], "--out", "found")
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"changed the content that node \d sent at 0.00\d+ s", done.stdout), done.stdout
-    assert CHANGED[who]["told"] in done.stdout and CHANGED[who]["attribute"] in done.stdout
+    assert CHANGED[who]["expected"] in done.stdout and CHANGED[who]["attribute"] in done.stdout
     assert "broken an error: node" in done.stdout and "not deterministic" not in done.stdout
     again = causeway_here("replay", "found/talk.json", "--study", path)
     assert again.returncode == 0, again.stdout + again.stderr

@@ -148,7 +148,7 @@ def test_a_run_without_fault_has_nothing_to_explain(tmp_path: Path) -> None:
 
 def test_the_log_for_shiviz_has_a_clock_with_every_event_that_grows_along_packets(evidence) -> None:
     found = evidence.chains[0]
-    lines = shiviz.log(found.events, explain.describe_events(found), found.names).splitlines()
+    lines = shiviz.log(found.events, explain.describe_chain(found), found.names).splitlines()
     assert len(lines) == 2 * len(found.events)
     clocks = []
     for event, line in zip(found.events, lines[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Breaking a protocol line by line: what must hold notices, what survives is named, and nothing stays broken."""
+"""Mutation tests: properties detect mutants, survivors are listed, and the code is restored afterwards."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def line_of(mutant: mutants.Mutant) -> str:
 def test_a_mutant_that_hangs_is_stopped() -> None:
     trial = Trial(FIFO)
     (mutant,) = [m for m in all_of(trial) if m.what == "left out" and "self.early -= {one}" in line_of(m)]
-    with pytest.raises(mutants.Hangs), mutants.put_in(mutant, 0.2):
+    with pytest.raises(mutants.MutantHangs), mutants.put_in(mutant, 0.2):
         while True:
             pass
 

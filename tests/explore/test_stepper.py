@@ -152,7 +152,7 @@ def test_the_interactive_stepper_answers_commands(example: Path) -> None:
     trial = Trial(**{**kept["trial"], "properties": ()})
     said, asked = [], iter(["n", "p nodes[0].id", "p nonsense", "b", "g 99", "what", "q"])
     stepper = Stepper(trial.make, kept["plan"], trial.rules())
-    stepper.talk(lambda prompt: next(asked), said.append)
+    stepper.interact(lambda prompt: next(asked), said.append)
     assert "broadcasts message 0" in said[1] and said[2] == "0" and said[3].startswith("NameError")
     assert kept["broken"] in said[5]
 

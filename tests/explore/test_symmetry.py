@@ -1,4 +1,4 @@
-"""Nodes that differ in nothing but their names: fewer states, the same verdicts, and a wrong claim is noticed."""
+"""Symmetric nodes: fewer states, the same verdicts, and a wrong declaration is detected."""
 
 from __future__ import annotations
 

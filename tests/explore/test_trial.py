@@ -170,7 +170,7 @@ class Bank(ModelStudy):
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"),
+    ("budget", "message"),
     [
         ({"early": 2}, "--early needs --late"),
         ({"recover": False}, "--recover and --no-recover need --crashes"),
@@ -178,8 +178,8 @@ class Bank(ModelStudy):
         ({"calls": 1}, "--calls needs calls of the study"),
     ],
 )
-def test_a_budget_that_nothing_can_use_is_refused(budget, told) -> None:
-    with pytest.raises(UserError, match=told):
+def test_a_budget_that_nothing_can_use_is_refused(budget, message) -> None:
+    with pytest.raises(UserError, match=message):
         Trial(FLOOD, budget=budget).check_effect()
     Trial(FLOOD, budget={"crashes": 1, "recover": False}).check_effect()
 

@@ -24,13 +24,13 @@ DELAY_S = 0.02
 
 
 def faults(*rows: tuple[float, int, int]) -> Faults:
-    """(seconds, node, 1 up or 0 down)."""
+    """Return the faults for rows of (seconds, node, 1 for up or 0 for down)."""
     times = np.array([round(row[0] * S_PS) for row in rows], np.int64)
     return Faults(times, np.array([row[1] for row in rows], np.int32), np.array([row[2] for row in rows], np.uint8))
 
 
 def network(nodes: int, jitter_ms: float = 0.0, **changes: Any) -> AbstractNetwork:
-    """Every packet takes 20 ms."""
+    """Return a network in which every packet takes 20 ms."""
     delays = normal_delay(20, jitter_ms, 1) if jitter_ms else constant_delay(20)
     return replace(AbstractNetwork(nodes, delay=delays, workload=Workload(nodes)), **changes)
 
@@ -39,7 +39,7 @@ def run(
     main: Main, nodes: int = 2, seed: int = 1, duration_s: float = 0, cap: int = 0, jitter_ms: float = 0.0,
     programs: dict[str, Any] | None = None, **changes: Any,
 ) -> tuple[Programs, Outcome]:  # fmt: skip
-    """Runs `main` on every node; the programs and the outcome."""
+    """Run `main` on every node; return the programs and the outcome."""
     protocol = Programs(main, **programs or {})
     spec = RunSpec(
         "test", {}, seed, network(nodes, jitter_ms, **changes), MS_PS, duration_ps=round(duration_s * S_PS), cap=cap
@@ -48,7 +48,7 @@ def run(
 
 
 def in_a_row(nodes: int, metres: float = 50, **changes: Any) -> MobileNetwork:
-    """Hosts that stand in a row, node 0 (a station) at one end; radios reach 120 m."""
+    """Return a network of standing hosts in a row, with node 0 (a station) at one end; radios reach 120 m."""
     places = tuple((round(1000 * metres * n), 0) for n in range(1, nodes))
     made = MobileNetwork(
         station_xy_mm=((0, 0),),
@@ -81,7 +81,7 @@ def results(main: Main, nodes: int = 2, **options: Any) -> list[Any]:
 
 
 async def echo(reader: Any, writer: Any) -> None:
-    """Send back what comes, until the other end closes its half."""
+    """Send back all data, until the other end closes its half."""
     with contextlib.suppress(ConnectionError):
         while data := await reader.read(5000):
             writer.write(data)
@@ -90,7 +90,7 @@ async def echo(reader: Any, writer: Any) -> None:
 
 
 async def exchange(payload: bytes) -> bytes:
-    """Sends it to node 0, closes that half, and reads what comes back."""
+    """Send data to node 0, close that half, and return the answer."""
     reader, writer = await asyncio.open_connection("node0", 80)
 
     async def send() -> None:

@@ -25,7 +25,7 @@ FAKE_ENVIRONMENT = {"PYTHONPATH": str(TOP)}
 
 
 def small_spec(**changes: Any) -> RunSpec:
-    """A run of three nodes that nobody broadcasts in."""
+    """Return a run of three nodes without a workload."""
     settings: dict[str, Any] = {
         "study": "test", "parameters": {"x": 1}, "seed": 1, "reaction_ps": 1_000_000, "deadline_s": 10.0,
         "network": AbstractNetwork(3, delay=constant_delay(1.0), workload=Workload(3)),
@@ -35,7 +35,7 @@ def small_spec(**changes: Any) -> RunSpec:
 
 @contextlib.contextmanager
 def zmq_pair() -> Iterator[zmq.Socket]:
-    """ZeroMQ's own end of a bridge, to be bound or connected."""
+    """Return ZeroMQ's own end of a bridge, to be bound or connected."""
     context = zmq.Context()
     with context, context.socket(zmq.PAIR) as found:
         found.setsockopt(zmq.RCVTIMEO, 10_000)
@@ -87,7 +87,7 @@ def _alone() -> Iterator[None]:
 
 
 def build_cpp(name: str) -> Path:
-    """tests/helpers/cpp/<name>.cc as a program; skips where there is nothing to build it with."""
+    """Build tests/helpers/cpp/<name>.cc; skip the test if there is no compiler."""
     for tool in ("g++", "make", "protoc", "pkg-config"):
         if shutil.which(tool) is None:
             pytest.skip(f"no {tool} here: C++ adapters cannot be built")

@@ -1,4 +1,4 @@
-"""The causality checker as one would write it down: whole sets of messages, nothing recycled, nothing clever."""
+"""A plain causality checker with whole sets of messages, without recycling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = tuple[int, int, int]
 
 @dataclass
 class BruteChecker:
-    """Same questions as CausalityChecker, answered from full dependency sets."""
+    """The interface of CausalityChecker, computed from full dependency sets."""
 
     nodes: int
     known: list[set[int]] = field(default_factory=list)

@@ -12,7 +12,7 @@ from causeway.pycontrol.frozen import frozen
 
 
 def explored(make: Callable[[], Model], key: Callable[[Model], Hashable]) -> dict[Hashable, tuple[int, ...]]:
-    """Maps each state to a path that leads to it."""
+    """Return a map from each state to a path that leads to it."""
     found: dict[Hashable, tuple[int, ...]] = {}
     todo: list[tuple[int, ...]] = [()]
     while todo:
@@ -29,7 +29,7 @@ def explored(make: Callable[[], Model], key: Callable[[Model], Hashable]) -> dic
 
 
 def on_the_way(model: Model) -> Hashable:
-    """Copies over the air in no order, those over wires in theirs."""
+    """Return the copies in flight: those over the air as a set, those over wires in order."""
     air = sorted(repr((p.sender, p.receiver, p.content)) for p in model.flying if model._is_free(p))
     wires: dict[object, list[str]] = {}
     for p in model.flying:
@@ -39,7 +39,7 @@ def on_the_way(model: Model) -> Hashable:
 
 
 def outside(model: Model) -> Hashable:
-    """All but the nodes."""
+    """Return the state of the model without its nodes."""
     budget = model.budget
     left = frozen(vars(budget))
     delivered = frozen([sorted(row) for row in model.delivered])
@@ -50,12 +50,12 @@ def outside(model: Model) -> Hashable:
 
 
 def by_state(model: Model) -> Hashable:
-    """The nodes' attributes."""
+    """Return the attributes of the nodes."""
     return (frozen([{k: v for k, v in vars(node).items() if k != "runtime"} for node in model.nodes]), outside(model))
 
 
 def by_history(model: Model) -> Hashable:
-    """The history of each node."""
+    """Return the history of each node."""
     of_nodes = [
         tuple((e.what, e.peer, e.text) for e in model.log if e.node == node and e.what not in ("sent", "loss"))
         for node in range(model.count)

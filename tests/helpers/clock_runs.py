@@ -17,7 +17,7 @@ def run(
     protocol: Protocol, nodes: int = 20, rate_per_s: float = 200, messages: int = 300, seed: int = 1, cap: int = 0,
     loss: float = 0.0, engine: str = "inline",
 ) -> Outcome:  # fmt: skip
-    """One run with delays of N(100 ms, 20 ms), checked for causality."""
+    """Make a run with delays of N(100 ms, 20 ms), checked for causality."""
     workload = Workload(nodes, messages=messages, size_bytes=100, segments=(Segment(0, rate_per_s),))
     network = AbstractNetwork(nodes, delay=normal_delay(100, 20, 1), workload=workload, loss=loss)
     spec = RunSpec("test", {}, seed, network, MS_PS, passive_kinds=passive_mask(protocol), cap=cap)

@@ -17,7 +17,7 @@ Said = subprocess.CompletedProcess[str]
 
 
 def causeway(*arguments: str, cwd: Path) -> Said:
-    """Runs the command as a user would."""
+    """Run the command like a user."""
     environment = {**os.environ, "PYTHONPATH": str(TOP), "COLUMNS": "200"}
     command = [sys.executable, "-m", "causeway.cli.main", *arguments]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
@@ -27,7 +27,7 @@ def causeway(*arguments: str, cwd: Path) -> Said:
 def causeway_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., Said]:
-    """The command in this process, in an empty folder."""
+    """Run the command in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 

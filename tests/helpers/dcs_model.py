@@ -17,7 +17,7 @@ BROADCAST, EXPAND, FLEE = "broadcast", "expand", "flee"
 
 
 class Wrong(AssertionError):
-    """Something that must never happen did."""
+    """A violation of what must always hold."""
 
 
 class Model:
@@ -49,7 +49,7 @@ class Model:
         return steps + sorted(self.flying, key=lambda c: (c[0], repr(c[1])))
 
     def take(self, choice: tuple[int, Any]) -> Model:
-        """The world after a choice; this one stays as it is."""
+        """Return the model after a choice, without changing this one."""
         i, packet = choice
         model = self._clone(i)
         if packet is None:
@@ -141,7 +141,7 @@ def take(here: Model, choice: tuple[int, Any]) -> Model:
 
 
 def explore(model: Model) -> Iterator[Model]:
-    """Visits every state that can come about; yields the final ones, checked."""
+    """Visit every reachable state; yield the final states, which were checked."""
     seen, stack = {model.key()}, [model]
     while stack:
         here = stack.pop()

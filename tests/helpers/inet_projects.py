@@ -1,4 +1,4 @@
-"""INET's own examples and tutorials as somebody's projects: an ini file of at most ten lines puts a protocol there.
+"""INET's own examples and tutorials as users' projects: an ini file of at most ten lines adds a protocol to each.
 
 One more line lets it run as long as the study: from INET 4.6 on, most examples end by themselves after 10 to 50 s.
 
@@ -24,14 +24,14 @@ LIMIT = "sim-time-limit = 1000s"
 
 @dataclass(frozen=True)
 class Project:
-    """One network, and what it takes to have a protocol on its hosts."""
+    """One network, with the lines that put a protocol on its hosts."""
 
     nodes: int
     ini: str
     kind: str
 
     def write(self, folder: Path) -> Path:
-        """Writes the ini file; its configuration is called Python."""
+        """Write the ini file, with a configuration called Python."""
         lines = self.ini.strip("\n")
         assert len(lines.splitlines()) <= 10
         path = folder / "omnetpp.ini"

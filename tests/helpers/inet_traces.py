@@ -1,4 +1,4 @@
-"""INET's own mobility modules on a trace file, in a network without anything of ours but a silent protocol."""
+"""INET's own mobility modules on a trace file, in a network of INET with a silent protocol."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def places_on_inet(folder: Path, module: str, file: Path, hosts: int, seconds: f
 
 
 def write_bonnmotion(traces: tuple[Trace, ...], path: Path) -> None:
-    """The traces as a BonnMotion file."""
+    """Write the traces as a BonnMotion file."""
     lines = (" ".join(f"{t / S:.12f} {x / 1000:.3f} {y / 1000:.3f}" for t, x, y in one.tolist()) for one in traces)
     path.write_text("\n".join(lines) + "\n")

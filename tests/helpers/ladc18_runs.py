@@ -23,14 +23,14 @@ Crashes = Mapping[int, int]
 
 
 def limits(n: int, scenario: Mapping[str, Any], test_until_ps: int = 0) -> Limits:
-    """A column of Table 1, with failure detectors."""
+    """Return a column of Table 1, with failure detectors."""
     delay_ps = round(scenario["max_delay"] * UNIT_PS)
     sizes = (scenario["max_payload"], scenario["tree_size"], scenario["ack_size"])
     return Limits(n, delay_ps, *sizes, 30 * UNIT_PS, REPLY_TIMEOUT_PS, test_until_ps)
 
 
 def as_in_the_paper(limits: Limits, make: Callable[..., Process] = Process) -> BundledProcesses:
-    """The protocol written as one process, or as a broken one."""
+    """Return the reference implementation of the protocol, or a broken one."""
     protocol = BundledProcesses(limits)
     protocol.make_process = lambda i: make(i, limits, protocol.tally)  # type: ignore[method-assign]
     return protocol
@@ -46,7 +46,7 @@ def run(
     units: int = 3000,
     cap: int = 0,
 ) -> Outcome:
-    """A run, over columns unless it says otherwise; `broadcasts` are (time in ps, process)."""
+    """Make a run, vectorized by default; `broadcasts` are (time in ps, process)."""
     n = limits.processes
     broadcasts = sorted(broadcasts)
     script = Script(

@@ -1,4 +1,4 @@
-"""A network in miniature for the mobile protocol: lossy, reordering air; FIFO wires; moves and failures on command.
+"""A small network for the mobile protocol: a lossy, reordering channel; FIFO wires; moves and failures on command.
 
 Deterministic: all chance comes from the `WirelessChannel` it is given. `Verdict` checks what the hosts deliver,
 exactly.
@@ -36,7 +36,7 @@ class WirelessChannel:
 
 @dataclass
 class BadChannel(WirelessChannel):
-    """Loses and reorders at random; calm once `healed`."""
+    """Loses and reorders copies at random, until `healed` is set."""
 
     random: Random
     loss: float = 0.0
@@ -57,7 +57,7 @@ class BadChannel(WirelessChannel):
 
 @dataclass
 class Verdict:
-    """Causal order (Definition 2), duplicates, owed messages, from whole sets. Who left is new when it comes back."""
+    """Checks causal order (Definition 2), duplicates and owed messages by whole sets. A host that returns is new."""
 
     problems: list[str] = field(default_factory=list)
     past: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -103,10 +103,10 @@ class Verdict:
 
 
 class Steps(PerNode):
-    """The per-node adapter, driven one event at a time."""
+    """A `PerNode` that is driven one event at a time."""
 
     def step(self, time_ps: int, do: Callable[[], None]) -> tuple[list[Any], list[Any]]:
-        """Runs `do` at a time; returns (actions, what the observers are told)."""
+        """Run `do` at a time; return the actions and the rows for the observers."""
         self.now_ps = time_ps
         self._actions, self._reported = [], []
         do()
@@ -162,7 +162,7 @@ class Model:
 
     # ---- commands -------------------------------------------------------------------------------------------------
     def move(self, host: int, *reach: int) -> None:
-        """The host is where these stations reach it; the first is the nearest."""
+        """Move a host to a place that these stations reach, the nearest first."""
         self.places[host] = reach
         nearest = reach[0] if reach else -1
         self._event(Kind.STATION, host, pack_position(0, 0), nearest)
@@ -191,7 +191,7 @@ class Model:
 
     # ---- running --------------------------------------------------------------------------------------------------
     def run(self, for_ps: int) -> None:
-        """Lets this much time pass."""
+        """Run the model for this time."""
         end_ps = self.now_ps + for_ps
         while self._queue and self._queue[0][0] <= end_ps:
             time_ps, _, kind, node, ref, arg = heapq.heappop(self._queue)
@@ -250,7 +250,7 @@ class Model:
 
     # ---- the end --------------------------------------------------------------------------------------------------
     def heal(self, quiet_ps: int) -> None:
-        """Everybody up and in a cell, no losses, for a while."""
+        """Recover all nodes, put all hosts in cells, stop losses, and run for a while."""
         if isinstance(self.air, BadChannel):
             self.air.healed = True
         for host in self.host_ids:
@@ -260,7 +260,7 @@ class Model:
         self.run(quiet_ps)
 
     def complaints(self) -> list[str]:
-        """All that is wrong after a quiet while: deliveries, buffers, connections."""
+        """Return all violations after a quiet time: of deliveries, buffers and connections."""
         found = self.verdict.problems + self.verdict.missing()
         for id_ in range(self.stations):
             station = self.station(id_)

@@ -1,4 +1,4 @@
-"""Lines of the paper as they are printed, one patch each: what docs/papers/mobile20.md says is wrong with them."""
+"""Lines of the paper as they are printed, one patch each; docs/papers/mobile20.md describes how each of them fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adversarial schedules for the mobile protocol: what happens, when, on what kind of air."""
+"""Adversarial schedules for the mobile protocol: events, their times, and the losses of the channel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GAPS_MS = (0, 1, 5, 11, 25, 60, 150, 600, 1500)
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens, after a gap."""
+    """One event, after a gap."""
 
     gap_ms: int
     what: str
@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A whole run."""
+    """The events of a run."""
 
     stations: int
     hosts: int
@@ -43,7 +43,7 @@ class Schedule:
     def play(
         self, make_station: type[Station] = Station, make_host: type[Host] = Host, ack_intervals: bool = False
     ) -> Model:
-        """Plays it, then heals for a while; the world at the end."""
+        """Execute a schedule, then heal the model for a while; return it."""
         air = BadChannel(Random(self.seed), self.loss, self.spread_ms * MS_PS, self.wire_spread_ms * MS_PS)
         timing = Timing(outstanding=self.outstanding, ack_intervals=ack_intervals)
         model = Model(WIRES[self.stations], self.hosts, air, timing, make_station, make_host)
@@ -65,14 +65,14 @@ class Schedule:
 
 
 def steps() -> st.SearchStrategy[Step]:
-    """Mostly broadcasts and moves; a move may end in two cells at once or in none."""
+    """Draw events, mostly broadcasts and moves; a move may end in two cells at once or in none."""
     what = st.sampled_from(["broadcast"] * 5 + ["move"] * 6 + ["fail", "recover", "fail", "recover", "leave", "join"])
     reach = st.lists(st.integers(0, 4), min_size=0, max_size=2).map(tuple)
     return st.builds(Step, st.sampled_from(GAPS_MS), what, st.integers(0, 4), reach)
 
 
 def schedules() -> st.SearchStrategy[Schedule]:
-    """Everything that can go wrong, together."""
+    """Draw schedules with all kinds of faults."""
     return st.builds(
         Schedule,
         stations=st.integers(2, 5),

@@ -28,7 +28,7 @@ Action = tuple[str, int, int]
 
 
 class NoMeter:
-    """Counts nothing."""
+    """A meter that counts nothing."""
 
     clock: Any = None
 
@@ -60,7 +60,7 @@ class SmallModel:
     def begin(
         cls, places: dict[int, int], actions: list[Action], losses: int, early_timers: int, ack_intervals: bool = False
     ) -> SmallModel:
-        """All hosts established, nothing on its way."""
+        """Begin with all hosts established and no packet in flight."""
         model = cls([], early_timers=1000)
         model.wires = {(0, 1): deque(), (1, 0): deque()}
         timing, meter = SteadyTiming(ack_intervals=ack_intervals), NoMeter()
@@ -87,7 +87,7 @@ class SmallModel:
 
     # ---- choices --------------------------------------------------------------------------------------------------
     def choices(self) -> list[Choice]:
-        """All that can happen next."""
+        """Return all events that can happen next."""
         found: list[Choice] = [("air", i) for i in range(len(self.air))]
         found += [("wire", *wire) for wire, packets in self.wires.items() if packets]
         if not found and (not self.actions or self.timers_fired < self.early_timers) and self.timers:
@@ -103,7 +103,7 @@ class SmallModel:
         return all(before[1] != self.actions[i][1] for before in self.actions[:i])
 
     def take(self, choice: Choice) -> None:
-        """Lets it happen."""
+        """Execute an event."""
         match choice:
             case ("air", i):
                 sender, receiver, content = self.air.pop(i)
@@ -164,7 +164,7 @@ class SmallModel:
 
     # ---- states ---------------------------------------------------------------------------------------------------
     def key(self) -> int:
-        """Equal for states with equal futures and verdicts."""
+        """Return a value that is equal for states with equal futures and verdicts."""
         names = {timer: key for key, timer in self.protocol.timers.items()}
         return hash((
             tuple(sorted(repr(copy) for copy in self.air)),
@@ -177,7 +177,7 @@ class SmallModel:
         ))  # fmt: skip
 
     def finished(self) -> bool:
-        """Everything has happened and nobody keeps anything."""
+        """Return True if no event is left and no node keeps a message."""
         stations, hosts = self.protocol.nodes[:2], self.protocol.nodes[2:]
         return (
             not self.actions
@@ -198,7 +198,7 @@ class SmallModel:
 
 
 def _facts(node: Any) -> Any:
-    """A node's state, without what is common or only points back."""
+    """Return a node's state, without shared objects and references back to the model."""
     buffer = node.SBuffer
     facts = {k: v for k, v in vars(node).items() if k not in COMMON}
     return facts, list(buffer) if isinstance(node, Station) else buffer, getattr(buffer, "seq_C", 0)
@@ -215,7 +215,7 @@ class Explored:
 
 
 def explore(model: SmallModel, most_timers: int = 60, most_states: int = 2_000_000) -> Explored:
-    """All states that can be reached; stops at the first problem."""
+    """Visit all reachable states; stop at the first violation."""
     seen: set[int] = set()
     result = Explored()
     stack = [(pickle.dumps(model), ())]

@@ -15,7 +15,7 @@ EVERY = S // 10
 
 
 def ad_hoc(traces: tuple[Trace | None, ...], **changes) -> MobileNetwork:
-    """No station, nobody broadcasts."""
+    """Return a network without stations and without a workload."""
     hosts = len(traces)
     return MobileNetwork(
         hosts=hosts, traces=traces, host_xy_mm=((5_000, 5_000),) * hosts, position_every_ps=EVERY, **changes,
@@ -23,7 +23,7 @@ def ad_hoc(traces: tuple[Trace | None, ...], **changes) -> MobileNetwork:
 
 
 def off_trace(log, net: MobileNetwork, first_host: int = 0) -> list[tuple[int, int]]:
-    """Places told that are not, to the millimetre, where the trace says."""
+    """Return the reported places that differ, by a millimetre or more, from those of the trace."""
     wrong = []
     for node, rows in log.places.items():
         host = net.traces[node - first_host]

@@ -36,7 +36,7 @@ def environment(root: Path) -> dict[str, str]:
 
 
 def build_sample(name: str, folder: Path) -> Path:
-    """A copy of an OMNeT++ sample, built in `folder`: its folder."""
+    """Build a copy of an OMNeT++ sample in `folder`; return its folder."""
     root = need_home()
     copy = folder / name
     shutil.copytree(root / "samples" / name, copy, ignore=shutil.ignore_patterns("out", "results"))
@@ -54,7 +54,7 @@ def run_sample(sample: Path, results: Path, *options: str) -> None:
 
 
 def export(path: Path, out: Path) -> list[dict[str, str]]:
-    """All records of a result file as opp_scavetool's CSV-R export gives them."""
+    """Return all records of a result file, as exported by opp_scavetool (CSV-R)."""
     root = need_home()
     command = ["opp_scavetool", "x", "-F", "CSV-R", "-x", "precision=17", "-o", str(out), str(path)]
     done = subprocess.run(command, env=environment(root), capture_output=True, text=True)

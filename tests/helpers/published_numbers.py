@@ -1,4 +1,4 @@
-"""All published numbers below a folder, as the report gets them."""
+"""All published numbers below a folder, in the form for the report."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from causeway.analysis.reduce.comparison import frame_of
 
 
 def load_published(folder: Path) -> pd.DataFrame:
-    """The rows of every CSV file below `folder`."""
+    """Return the rows of every CSV file below `folder`."""
     return frame_of([row for path in sorted(folder.rglob("*.csv")) for row in published.read(path)])

@@ -1,4 +1,4 @@
-"""The abstract network once more, as plainly as possible: a heap of events, no arrays, no windows.
+"""A second, plain implementation of the abstract network: a heap of events, without arrays and windows.
 
 It is the judge of the inline engine: same rules (network/networks.py), written independently.
 """
@@ -37,7 +37,7 @@ class ReferenceEngine:
         heapq.heappush(self.heap, (int(time_ps), int(kind), int(node), int(ref), int(arg), extra))
 
     def run(self, protocol) -> list[tuple[int, int, int, int, int]]:
-        """The events the controller saw: (time, kind, node, ref, arg)."""
+        """Return the events that the controller got: (time, kind, node, ref, arg)."""
         for time_ps, node, number, size in self.broadcasts():
             self.put(time_ps, Kind.BROADCAST, node, number, size)
         faults = self.net.faults

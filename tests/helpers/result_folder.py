@@ -1,4 +1,4 @@
-"""A small made-up result folder, for tests of what reads one."""
+"""A small made-up result folder, for tests of its readers."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ STUDY = "clocks"
 
 
 def fill(folder: Path, engines=("inline", "omnet"), sizes=(10, 50, 100, 250), seeds=5) -> Path:
-    """Runs of a study that sweeps `n` for three clocks, with an error rate, counts and a recorded series."""
+    """Write runs of a study that sweeps `n` for three clocks, with an error rate, counts and a recorded series."""
     draw = np.random.default_rng(1)
     for engine in engines:
         for n in sizes:

@@ -1,4 +1,4 @@
-"""dcs23 as printed, or broken: the seeded mistakes that the tests of its models know."""
+"""dcs23 as printed, or broken: the seeded mistakes of the tests of its models."""
 
 from __future__ import annotations
 

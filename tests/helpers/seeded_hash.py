@@ -1,4 +1,4 @@
-"""Lines of Algorithms 1 to 3 of `hash`, broken one by one: what the tests of the detector know."""
+"""Lines of Algorithms 1 to 3 of `hash`, broken one by one, as in the tests of the detector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of icpp18 as printed or broken: what its tests know."""
+"""Lines of icpp18 as printed or broken, as in its tests."""
 
 from __future__ import annotations
 

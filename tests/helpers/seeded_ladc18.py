@@ -1,4 +1,4 @@
-"""Lines of ladc18 as printed or broken: what its tests know."""
+"""Lines of ladc18 as printed or broken, as in its tests."""
 
 from __future__ import annotations
 

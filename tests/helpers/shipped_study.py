@@ -1,4 +1,4 @@
-"""A study for clusters: it reads a file beside it, and refuses to be run by a worker from where its user has it."""
+"""A study for clusters: it reads a file beside it, and a worker cannot run it from the user's own folder."""
 
 from __future__ import annotations
 

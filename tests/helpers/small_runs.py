@@ -23,7 +23,7 @@ def small_run(
     make: Any, nodes: int = 3, *, delay: Any = None, reaction_ps: int = MS, seed: int = 1, until_ps: int = 0,
     cap: int = 0, **network: Any,
 ) -> tuple[PerNode, Any]:  # fmt: skip
-    """One broadcast of node 2 at 1 ms. Further arguments are those of the network."""
+    """Run one broadcast of node 2 at 1 ms. Further arguments are those of the network."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     delay = constant_delay(1) if delay is None else delay
     net = AbstractNetwork(nodes, delay=delay, workload=Workload(nodes, script=script), **network)
@@ -33,7 +33,7 @@ def small_run(
 
 
 def mistake(does: Callable[[Any], object], kind: type[Node] = Node) -> str:
-    """The error of a run whose `on_broadcast` does that, without its place."""
+    """Return the error of a run whose `on_broadcast` calls `does`, without the place."""
 
     class Bad(kind):  # type: ignore[misc,valid-type]
         def on_broadcast(self, number: int, size_bytes: int) -> None:

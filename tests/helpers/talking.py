@@ -1,4 +1,4 @@
-"""A study whose nodes talk, as a file of a user's own: tests put lines of theirs into its places."""
+"""A study of a user's own, with places in which tests insert lines."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from causeway.studies.study import Params, Study
 
 
 class Flood(Node):
-    """Sends to everyone, delivers at once: causal order is left to luck."""
+    """Sends to all nodes and delivers at once, without any order."""
 
     def on_broadcast(self, number, size_bytes):
         message = self.new_message()

@@ -1,4 +1,4 @@
-"""A small mobile network, and nodes that log what they see of it on a packet-level engine."""
+"""A small mobile network, and nodes that log their events on a packet-level engine."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ ONE_CELL: dict[str, Any] = {"station_xy_mm": ((0, 0),), "wires": ()}
 
 
 def network(hosts: int, **changes) -> MobileNetwork:
-    """Three cells; by default nobody broadcasts by himself."""
+    """Three cells; by default without a workload."""
     fields: dict[str, Any] = {"station_xy_mm": STATIONS, "wires": WIRES, "hosts": hosts, "workload": Workload(hosts)}
     return MobileNetwork(**fields | changes)
 
 
 def one_after_the_other(nodes: int, every_ps: int = 100 * MS) -> Workload:
-    """Every node broadcasts once, far from any other broadcast."""
+    """Return a workload in which every node broadcasts once, far from any other broadcast."""
     rows = np.arange(nodes)
     script = Script((rows + 1) * every_ps, rows.astype(np.int32), np.full(nodes, 100, np.int32))
     return Workload(nodes, script=script)
 
 
 class Log:
-    """All that the nodes of a run saw."""
+    """The logged events of all nodes of a run."""
 
     def __init__(self) -> None:
         self.arrivals: list[tuple[int, int, object, int, int]] = []  # time_ps, node, content, sender, interface
@@ -76,7 +76,7 @@ class Probe(Node):
 
 
 class Flood(Probe):
-    """Stations repeat what hosts say, in the air and over the wires."""
+    """Stations repeat packets of hosts, over the air and over the wires."""
 
     def on_packet(self, content, sender, interface):
         super().on_packet(content, sender, interface)
@@ -143,7 +143,7 @@ def run_on(
     cap: int = 0,
     **options: Any,
 ) -> tuple[Log, Outcome]:
-    """One run of nodes that log what they see."""
+    """Make a run of nodes that log their events."""
     log = Log()
     spec = RunSpec("test", {}, seed, net, MS, int(duration_s * S), cap=cap, options=options)
     return log, run_protocol(engine, spec, PerNode(logged(node, log)), [])
@@ -166,12 +166,12 @@ def distance_mm(a: tuple[int, int], b: tuple[int, int]) -> float:
 
 
 def positions(log: Log) -> list[tuple[int, int]]:
-    """Of all nodes, at the start."""
+    """Return the positions of all nodes at the start."""
     return [*STATIONS, *(log.places[n][0][2:] for n in sorted(log.places))]
 
 
 def misplaced(log: Log, reach_mm: int = REACH_MM) -> list[str]:
-    """STATION events that the geometry does not bear out. Within 2 mm of a border both sides are right."""
+    """Return the STATION events that contradict the geometry. Within 2 mm of a border both sides are right."""
     wrong = []
     for node, rows in log.places.items():
         for time_ps, station, x, y in rows:
@@ -188,7 +188,7 @@ WALKERS = network(40, speed_mm_s=20_000, position_every_ps=S // 2)
 
 
 def check_who_heard(log: Log, outcome: Outcome, border_mm: int, miscounted: int, reach_mm: int = REACH_MM) -> None:
-    """Every node broadcast once, alone: all within reach got it, and nobody else. At the border both are right."""
+    """Check that each broadcast arrived at all nodes within reach and no others. At the border both are right."""
     heard = {(sender, node) for _, node, _, sender, _ in log.arrivals}
     at = positions(log)
     for a in range(len(at)):
@@ -201,7 +201,7 @@ def check_who_heard(log: Log, outcome: Outcome, border_mm: int, miscounted: int,
 
 
 def check_order_on_wires(log: Log, outcome: Outcome, peers: tuple[int, int], hops: int) -> None:
-    """Two stations sent a `Burst` to each other: all came in order, none quicker than the wires carry it."""
+    """Check that a `Burst` between two stations arrived in order, no packet sooner than the wires allow."""
     for receiver in peers:
         arrivals = [(t, c) for t, node, c, _, interface in log.arrivals if (node, interface) == (receiver, WIRE)]
         assert [content for _, content in arrivals] == list(range(len(SIZES)))

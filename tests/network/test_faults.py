@@ -1,4 +1,4 @@
-"""Cut wires, jammers, partitions: on both packet-level engines, on the abstract network, from a script or a rate."""
+"""Link failures, jammers and partitions on both packet-level engines and the abstract network, scripted or drawn."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_on_the_abstract_network_copies_sent_during_a_fault_are_lost():
         assert during(left[pair]) == [] and len(left[pair]) == 60
     for pair in ((0, 2), (2, 1)):
         assert [t for t in left[pair] if 3 * S <= t < 5 * S] == [] and len(left[pair]) == 60
-    assert len(log.lost) == 2 * 20 + 4 * 20, "each copy is told"
+    assert len(log.lost) == 2 * 20 + 4 * 20, "each copy is reported"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_faults_at_a_rate_come_from_the_seed():
         (Jammer(0, 0, 0, 0, S), "the radius_mm of network fault 0 is 0; allowed"),
         (
             Partition((0, 1), (1, 2), 0, S),
-            "network fault 0 is about one node twice; allowed: each node once, on one side",
+            "network fault 0 is a partition that names a node twice; allowed: each node once, on one side",
         ),
         (Partition((0,), (9,), 0, S), "a node of network fault 0 is 9; allowed: a whole number, 0 to 4"),
         ("rain", "network fault 0 is str; allowed: LinkFailure, Jammer, Partition"),

@@ -1,4 +1,4 @@
-"""A simulation that somebody else starts: several in a row, one that is held by a debugger, one that is killed."""
+"""Simulations that the user starts: several in a row, one that is held by a debugger, one that is killed."""
 
 from __future__ import annotations
 

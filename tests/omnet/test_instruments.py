@@ -58,7 +58,9 @@ def test_the_event_log_has_every_event_and_omnetpps_tool_reads_it(tmp_path: Path
     reported = subprocess.run([tool, "echo", file], capture_output=True, text=True, timeout=60, check=True).stdout
     events = [line for line in reported.splitlines() if line.startswith("E # ")]
     ours = 6 + 6  # broadcasts and sends of the bridge are no messages: they are counted and not logged
-    assert len(events) + ours == outcome.finish.events + 1  # told is the number of the last one; the first is 0
+    assert (
+        len(events) + ours == outcome.finish.events + 1
+    )  # the engine reports the number of the last event; the first is 0
 
 
 class OneMoreTimer(Flood):

@@ -1,4 +1,4 @@
-"""Somebody's own NED network and omnetpp.ini run under a protocol as they are."""
+"""A user's own NED network and omnetpp.ini run under a protocol, unchanged."""
 
 from __future__ import annotations
 

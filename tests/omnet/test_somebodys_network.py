@@ -1,4 +1,4 @@
-"""A protocol on the hosts of INET's own examples, unedited: what arrives, and that the rest stays what it is."""
+"""A protocol on the hosts of INET's own, unedited examples: packets arrive, and the network is otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_limit_of_the_ini_file_that_ends_the_run_before_the_studys_end_is_an_e
 
 @pytest.mark.parametrize(("name", "share"), [("aodv", 0.4), ("wired_lan", 1), ("telnet", 1)])
 def test_a_datagram_or_a_stream_to_a_node_goes_wherever_routes_lead(name: str, share: float, tmp_path: Path) -> None:
-    """On AODV half of the example's own pings are lost, too; what does not come is told, or tried again by TCP."""
+    """On AODV half of the example's own pings are lost, too; lost packets are reported, or sent again by TCP."""
     log, outcome = play(name, tmp_path, 15, Talk)
     nodes = PROJECTS[name].nodes
     came = Counter(content[0] for _, _, content, _, _ in log.arrivals)

@@ -1,4 +1,4 @@
-"""`causeway run --twice` with real OMNeT++, on the abstract network and on somebody's own INET project."""
+"""`causeway run --twice` with real OMNeT++, on the abstract network and on a user's own INET project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on somebody's own INET project: which host is which node, and never a number that today's files do not give."""
+"""Runs on a user's own INET project: the hosts of nodes are named, and no number of earlier files is shown."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.helpers.drawn import examples
 
 
 def feed(checker: CausalityChecker, rows: list[Row]) -> list[bool]:
-    """All rows at once; which of them violate."""
+    """Pass all rows at once; return which of them are violations."""
     op, node, message = (np.array(c) for c in zip(*rows, strict=True))
     checker.observe(op.astype(np.uint8), np.zeros(len(rows), np.int64), node.astype(np.int32), message.astype(np.int64))
     return checker.last_violating.tolist()
@@ -71,7 +71,7 @@ def test_it_equals_full_dependency_sets_on_any_history(rows, batch):
 
 
 def random_history(seed: int, messages: int, nodes: int, backlog: int, lost: float = 0.002) -> list[Row]:
-    """Long enough to recycle and to grow: every node delivers in its own order, at most `backlog` messages late."""
+    """Return a history in which slots are recycled and grow: each node delivers up to `backlog` messages late."""
     random = np.random.default_rng(seed)
     rows: list[Row] = []
     waiting: list[list[int]] = [[] for _ in range(nodes)]
@@ -162,7 +162,7 @@ def test_memory_depends_on_the_messages_in_flight_not_on_all_messages():
 
 
 class TestMutants:
-    """The comparison above notices a checker that is broken on purpose."""
+    """The comparison above detects seeded mistakes of the checker."""
 
     def disagrees(self) -> bool:
         rows = random_history(1, 300, 5, 5)

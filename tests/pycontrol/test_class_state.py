@@ -25,7 +25,7 @@ MS = 10**9
 
 
 def run(kind: Any, times: int = 1) -> Any:
-    """Some broadcasts of node 2, among three nodes."""
+    """Run some broadcasts of node 2, among three nodes."""
     script = Script(MS * np.arange(1, times + 1), np.full(times, 2), np.full(times, 100))
     network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), PerNode(kind, 2), [])

@@ -1,4 +1,4 @@
-"""Clocks, chance and threads of the process are not a node's: a handler gets the simulation's, or is refused."""
+"""Handlers get clocks and random numbers of the simulation; threads and other calls out of it are refused."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ REACTION_PS = 3 * MS_PS
 
 
 class Quiet(Node):
-    """Has one timer of its own, and tells of every timer that is not."""
+    """Has one timer of its own, and reports every other timer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""gradysim's protocols on Causeway: what comes out is what gradysim's own simulator gives. Skipped where it is not."""
+"""gradysim's protocols on Causeway have the results of gradysim's own simulator. Skipped if it is not installed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Sensor(Plain):
 
 
 class Drone(Plain):
-    """Flies to and fro between the ground and its sensor, and says every second that it is there."""
+    """Flies between the ground and its sensor, and announces itself every second."""
 
     def initialize(self):
         super().initialize()
@@ -112,7 +112,7 @@ class Drone(Plain):
 
 
 class Ground(Plain):
-    """Takes what drones bring."""
+    """Receives the packets that drones deliver."""
 
     def handle_packet(self, message):
         _, sender, packets = message.split()
@@ -124,7 +124,7 @@ FLEET = [*((Sensor, end) for end in ENDS), *((Drone, (0, 0, 0)) for _ in ENDS), 
 
 
 class Voter(Plain):
-    """A member of gradysim's Raft, which wants the number 42 agreed upon."""
+    """A member of gradysim's Raft, which proposes the number 42."""
 
     def initialize(self):
         super().initialize()
@@ -167,7 +167,7 @@ def abstract(nodes: int) -> AbstractNetwork:
 
 
 def in_gradysim() -> dict[int, Any]:
-    """The same fleet in gradysim's own simulator."""
+    """Run the same fleet in gradysim's own simulator."""
     simulation = importlib.import_module("gradysim.simulator.simulation")
     handlers = "gradysim.simulator.handler."
     communication = importlib.import_module(handlers + "communication")
@@ -218,7 +218,7 @@ RADIO = [pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks
 
 
 def on_a_radio(nodes: list[tuple[type, Any]]) -> MobileNetwork:
-    """Hosts that go where they are sent, and are told every 100 ms where they are."""
+    """Return a network of hosts that move on command, and get their positions every 100 ms."""
     places = tuple((1000 * x, 1000 * y) for _, (x, y, _) in nodes)
     return MobileNetwork(
         hosts=len(nodes), radio="wifi", speed_mm_s=0, covered_only=False, host_xy_mm=places,

@@ -1,4 +1,4 @@
-"""The content of a packet is there for every copy that arrives, however late; a run says so where it cannot be."""
+"""The content of a packet is kept for every copy that arrives, however late; otherwise the run ends with an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MS, S = 10**9, 10**12
 
 
 class Flood(Node):
-    """Delivers what arrives at once, and thanks its sender, who delivers nothing."""
+    """Delivers arrivals at once, and sends a reply, which is not delivered."""
 
     def on_broadcast(self, number, size_bytes):
         message = self.new_message()
@@ -89,7 +89,7 @@ class OnTheAir:
         self.number = 0
 
     def window(self, *events: tuple[Kind, int, int, int]) -> None:
-        """Kind, time_ps, node and packet of each event."""
+        """Return a window of events (kind, time_ps, node, packet)."""
         self.number += 1
         kind, time_ps, node, ref = (np.array(column) for column in zip(*events, strict=True))
         self.protocol.on_window(

@@ -24,7 +24,7 @@ MOST_MORE = 64 * 1024
 
 
 class Flooding(Node):
-    """Everything that keeps something: packets to all and to one, of which some are lost, and timers set anew."""
+    """Uses everything that is kept in memory: packets to all and to one, some of them lost, and reset timers."""
 
     def on_broadcast(self, number, size_bytes):
         message = self.new_message()

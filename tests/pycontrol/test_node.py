@@ -164,41 +164,41 @@ def test_a_node_crashes_itself_and_another_recovers_it() -> None:
 
 # ---- the end -------------------------------------------------------------------------------------------------------
 def test_on_finish_is_called_once_for_each_node_and_its_samples_are_kept() -> None:
-    told: list[tuple[int, int]] = []
+    finished: list[tuple[int, int]] = []
 
     class Ends(Node):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             self.crash(0)
 
         def on_finish(self) -> None:
-            told.append((self.id, self.now_ps))
+            finished.append((self.id, self.now_ps))
             self.record("end", self.now)
 
     _, outcome = small_run(Ends, until_ps=10 * MS)
     end_ps = outcome.finish.end_ps
-    assert told == [(0, end_ps), (1, end_ps), (2, end_ps)]
+    assert finished == [(0, end_ps), (1, end_ps), (2, end_ps)]
     assert [outcome.samples[f"node[{i}]", "end"] for i in range(3)] == [([end_ps], [end_ps / 10**12])] * 3
 
 
 def test_on_finish_is_called_after_a_stop_and_not_after_a_failure() -> None:
-    told: list[str] = []
+    finished: list[str] = []
 
     class Stops(Node):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             self.stop()
 
         def on_finish(self) -> None:
-            told.append("stopped")
+            finished.append("stopped")
 
     class Fails(Stops):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             raise KeyError("lost")
 
     small_run(Stops)
-    assert told == ["stopped"] * 3
+    assert finished == ["stopped"] * 3
     with pytest.raises(ProtocolError):
         small_run(Fails)
-    assert told == ["stopped"] * 3
+    assert finished == ["stopped"] * 3
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
 
 # ---- mistakes ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("does", "told"),
+    ("does", "message"),
     [
         (lambda n: n.set_timer("t", -1), "set_timer was given delay_ps=-1; allowed: a whole number, 0 to"),
         (lambda n: n.set_timer("t", 0.3), "as seconds(0.3) or ms(300) return them"),
@@ -237,8 +237,8 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
         (lambda n: n.recover(1.0), "recover was given node=1.0; allowed: a whole number, 0 to 2"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_one_line_with_the_remedy(does: Any, told: str) -> None:
-    assert told in mistake(does)
+def test_a_mistake_is_one_line_with_the_remedy(does: Any, message: str) -> None:
+    assert message in mistake(does)
 
 
 def test_a_generator_outside_of_handlers_is_refused() -> None:

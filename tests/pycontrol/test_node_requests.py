@@ -192,7 +192,7 @@ def test_every_order_of_replies_and_time_outs_is_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("does", "told"),
+    ("does", "expected"),
     [
         (lambda n: n.request(-1, "x", 5, n.on_timer, n.on_down), "request was given peer=-1; allowed: one node; send"),
         (lambda n: n.request(9, "x", 5, n.on_timer, n.on_down), "send was given peer=9; allowed: a whole number"),
@@ -204,5 +204,5 @@ def test_every_order_of_replies_and_time_outs_is_searched() -> None:
         (lambda n: n.request(0, object(), 5, n.on_timer, n.on_down), "give size_bytes, or define an attribute size_by"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_one_line_with_the_remedy(does: Any, told: str) -> None:
-    assert told in mistake(does)
+def test_a_mistake_is_one_line_with_the_remedy(does: Any, expected: str) -> None:
+    assert expected in mistake(does)

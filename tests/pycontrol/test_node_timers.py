@@ -220,7 +220,7 @@ def test_a_handler_that_a_call_leads_to_is_watched_for_changed_contents() -> Non
 
 
 @pytest.mark.parametrize(
-    ("does", "told"),
+    ("does", "expected"),
     [
         (lambda n: n.after(-1, n.on_down), "after was given delay_ps=-1; allowed: a whole number, 0 to"),
         (lambda n: n.after(0.5, n.on_down), "as seconds(0.3) or ms(300) return them"),
@@ -231,5 +231,5 @@ def test_a_handler_that_a_call_leads_to_is_watched_for_changed_contents() -> Non
         (lambda n: n.after(5, n.runtime.nodes[0].on_down), "allowed: a method of this node"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_one_line_with_the_remedy(does: Any, told: str) -> None:
-    assert told in mistake(does)
+def test_a_mistake_is_one_line_with_the_remedy(does: Any, expected: str) -> None:
+    assert expected in mistake(does)

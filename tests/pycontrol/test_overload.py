@@ -1,4 +1,4 @@
-"""A protocol that floods its network is ended before it has taken all memory, and the error says who sends."""
+"""A protocol that floods its network is ended before it takes all memory, and the error names the senders."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Alarm(Node):
 
 
 def run(protocol: Protocol) -> Any:
-    """One broadcast of node 2 at 1 ms, among five."""
+    """Run one broadcast of node 2 at 1 ms, among five."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     network = AbstractNetwork(5, delay=constant_delay(1), workload=Workload(5, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
@@ -87,12 +87,12 @@ def test_copies_for_which_there_is_no_memory_are_reported_before_they_are_made(m
     assert re.match(
         r"at 0\.\d+ s: the run takes 0\.\d GB; allowed: 0\.0 GB, 80% of the memory that was free before; node 1 ", found
     )
-    assert re.search(r"; the network has [\d,]+ copies and timers to come; if a node sends on", found)
+    assert re.search(r"; [\d,]+ copies and timers are in flight; let a node remember", found)
 
 
 @pytest.mark.slow
 def test_state_that_grows_with_every_event_ends_the_run(monkeypatch) -> None:
-    """No handler takes long, nothing is on its way: what a node keeps grows with every event.
+    """No handler takes long and no packet is in flight, but the state of a node grows with every event.
 
     How much it has by then depends on how much comes between two looks at the memory.
     """

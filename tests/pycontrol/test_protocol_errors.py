@@ -34,7 +34,7 @@ def hold(seconds: float) -> None:
 
 
 def run(protocol: Protocol) -> Any:
-    """One broadcast of node 2 at 1 ms, among three."""
+    """Run one broadcast of node 2 at 1 ms, among three."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     network = AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script))
     return run_protocol(InlineEngine(), RunSpec("test", {}, 1, network, MS), protocol, [])
@@ -219,7 +219,7 @@ def test_the_limit_does_not_apply_to_compiling(monkeypatch: pytest.MonkeyPatch) 
 
 
 class Swapping(InlineEngine):
-    """Gives what is for node 1 to node 0."""
+    """Passes packets for node 1 to node 0."""
 
     def open(self, spec):
         inner = super().open(spec)
@@ -316,14 +316,14 @@ def test_a_users_method_may_have_a_name_close_to_a_handlers() -> None:
             self.on_vote()
 
         def on_state(self):
-            """Close to on_start, and called."""
+            """A method with a name close to `on_start` that is called."""
             self.called = ["on_state"]
 
         def on_vote(self):
             self.called.append("on_vote")
 
         def on_elected(self):
-            """Not called, and close to nothing."""
+            """A method that is not called, with a name close to no handler."""
 
     outcome = run(protocol := PerNode(Own, 2))
     assert outcome.events == 1 and protocol.nodes[2].called == ["on_state", "on_vote"]
@@ -346,7 +346,7 @@ def test_a_name_of_another_framework_is_allowed_beside_the_handler() -> None:
             pass
 
         def on_message(self, content):
-            """Called from elsewhere, say by the study."""
+            """A method that other code calls, such as the study."""
 
     assert run(PerNode(Own, 2)).events == 1
 

@@ -1,4 +1,4 @@
-"""Watching contents is a matter of one thread: runs in other threads begin and end at any time."""
+"""Contents are watched in one thread only, since runs in other threads begin and end at any time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from causeway.pycontrol import shared
 
 
 class Spy:
-    """A protocol that says whether it was about to be watched."""
+    """A protocol that records the calls that would watch it."""
 
     def __init__(self) -> None:
         self.asked = False

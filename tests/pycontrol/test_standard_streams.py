@@ -1,4 +1,4 @@
-"""A study that closes the command's output is an error of its run, and the command's own report still comes."""
+"""A study that closes the command's output makes its run fail, and the command can still report that."""
 
 from __future__ import annotations
 

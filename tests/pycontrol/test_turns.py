@@ -43,7 +43,7 @@ SERVICES = {
 
 
 def spec() -> RunSpec:
-    """One broadcast of node 2 at 1 ms, among four."""
+    """Return a run with one broadcast of node 2 at 1 ms, among four."""
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     return RunSpec("test", {}, 1, AbstractNetwork(4, delay=constant_delay(1), workload=Workload(4, script=script)), MS)
 

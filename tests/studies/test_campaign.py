@@ -45,7 +45,7 @@ def scalars_of(folder: Path) -> list[tuple]:
 
 
 def spark_class(logs: Path, environment: Mapping[str, str], cwd: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """A Spark daemon in a process group of its own, so that it dies with its executors."""
+    """Start a Spark daemon in a process group of its own, so that it ends together with its executors."""
     home = Path(pyspark.__file__).parent
     log = (logs / f"{arguments[0].rsplit('.', 1)[-1]}-{time.monotonic_ns()}.log").open("wb")
     command = [str(home / "bin" / "spark-class"), *arguments]
@@ -57,7 +57,7 @@ def spark_class(logs: Path, environment: Mapping[str, str], cwd: Path, *argument
 def cluster_of(
     tmp_path: Path, environment: Mapping[str, str], cwd: Path
 ) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A standalone cluster on loopback: (master URL, two workers)."""
+    """Start a standalone cluster on loopback; yield (master URL, two workers)."""
     (port, page, *pages), daemons = free_ports(4), []
     package = "org.apache.spark.deploy"
     try:

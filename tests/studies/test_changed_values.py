@@ -1,4 +1,4 @@
-"""Values that a script changes before `run` or `sweep`: every process has them, and no old run passes for a new one."""
+"""Values that a script changes before `run` or `sweep` are used in every process, and lead to new runs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ PROBE = "import importlib.util as u, sys; sys.exit(u.find_spec('causeway') is no
 
 
 def bare_environment(tmp_path: Path) -> dict[str, str]:
-    """A Python with the libraries, but without Causeway."""
+    """Make an environment with the libraries, but without Causeway."""
     given = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CAUSEWAY", "VIRTUAL"))
     }
@@ -54,7 +54,7 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def study(tmp_path) -> Path:
-    """A study that the driver alone has."""
+    """Write a study that only the driver can read."""
     place_ = tmp_path / "users-own"
     (place_ / "data").mkdir(parents=True)
     shutil.copy(TOP / "tests" / "helpers" / "shipped_study.py", place_ / "study.py")
@@ -102,7 +102,7 @@ def test_workers_without_a_checkout_fill_a_folder_on_s3_though_one_is_killed(tmp
 @pytest.mark.slow
 @needs_bare
 def test_a_file_that_a_study_imports_from_its_folder_is_sent_to_workers(tmp_path, cluster, study):
-    """The study refuses to be run from where its user has it, so the file beside it was shipped, too."""
+    """The study refuses to be run in the user's own folder, so the file beside it was sent, too."""
     text = edited(study.read_text(), ("import causeway\n", "import causeway\nimport doubling\n"))
     study.write_text(text.replace('"factor": float(', '"factor": doubling.twice('))
     (study.parent / "doubling.py").write_text("def twice(text):\n    return 2 * float(text)\n")
@@ -149,7 +149,7 @@ def test_missing_files_of_a_study_are_reported(study):
 @pytest.mark.slow
 @needs_bare
 def test_spark_submit_takes_the_package_as_a_zip(tmp_path):
-    """A driver that has no Causeway either; its session is left as it was."""
+    """The driver lacks Causeway, too, and its session stays unchanged."""
     script = tmp_path / "driver.py"
     script.write_text(
         "import sys\n"

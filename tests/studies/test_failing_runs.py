@@ -1,4 +1,4 @@
-"""A run whose protocol makes a mistake fails alone: the others of its campaign go on."""
+"""A run whose protocol has a mistake fails alone; the others of its campaign go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run is known by all that gives its numbers: after any change, the same command makes other runs."""
+"""A run is identified by everything that determines its numbers: after any change, a command makes new runs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ NUMBERS = st.fixed_dictionaries({name: st.integers(0, 9) for name in ("own", "he
 def test_after_any_edit_of_a_file_no_number_of_older_code_is_shown(
     tmp_path: Path, versions: list[dict[str, int]]
 ) -> None:
-    """Edits of one size within one tick of the clock are the hard ones: they are what is drawn here."""
+    """The drawn edits keep the size and happen within one tick of the clock, which makes them hard to detect."""
     for numbers in versions:
         study = written(tmp_path / "study", **numbers)
         assert all_of(study, tmp_path / "out") == sum(numbers.values())
@@ -111,7 +111,7 @@ def all_in(printed: str) -> int:
 
 @pytest.mark.slow
 def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) -> None:
-    """Two runs in two processes; then what is reused is said, then what is of other code, then all is made anew."""
+    """Two processes make two runs. Then reused runs are reported, then runs of other code, then all are made anew."""
     study, out = written(tmp_path / "study"), tmp_path / "out"
     first = command(study, out, "--reps", "2", "--jobs", "2")
     assert first.returncode == 0 and all_in(first.stdout) == 15, first.stderr + first.stdout
@@ -121,7 +121,7 @@ def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) 
     written(tmp_path / "study", helper=7)
     edited = command(study, out, "--reps", "3", "--jobs", "2").stdout
     assert "already" not in edited and all_in(edited) == 20
-    assert "3 more runs here are of other code; reports keep them apart" in edited
+    assert "3 more runs here are of other code; reports separate them" in edited
     before = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert "already" not in command(study, out, "--reps", "3", "--jobs", "2", "--fresh").stdout
     store.forget_versions()
@@ -199,7 +199,7 @@ ELSEWHERE = ("analysis/", "explore/", "bridge/engines/", "causeway/")
 
 @pytest.mark.parametrize("engine", ["inline", "omnet", "ns3"])
 def test_the_code_of_a_run_is_the_same_in_a_wheel_where_modules_lie_beside_the_packages(engine: str) -> None:
-    """In a checkout they lie below causeway/: what counts must have one place in both."""
+    """In a checkout these modules are below causeway/, and must not count there either."""
     from causeway.studies import identity
 
     core = list(identity._core(engine))

@@ -1,4 +1,4 @@
-"""A run's numbers are refused in words before they become picoseconds, whatever type they have."""
+"""Impossible numbers of a run are refused with a message before they become picoseconds, whatever their type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.helpers.bridge_tools import small_spec
 
 
 def test_a_duration_in_seconds_is_refused_since_times_are_picoseconds() -> None:
-    """It was a run in which nothing happened, and that ended well."""
+    """It used to be a run without events that ended without an error."""
     with pytest.raises(UserError, match=r"duration_ps is 30 ps, less than the reaction time .* as seconds\(30\)"):
         check_spec(small_spec(duration_ps=30))
 

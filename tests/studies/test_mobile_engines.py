@@ -1,4 +1,4 @@
-"""Study mobile20 on the real simulators: nothing owed is lost, and everything the paper tells is measured."""
+"""Study mobile20 on the real simulators: no owed message is lost, and all quantities of the paper are measured."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_without_medium_access_nothing_owed_is_lost_either(experiment: str) -> N
 
 @pytest.mark.omnet
 def test_handshakes_that_begin_together_on_a_radio_without_medium_access_take_longer_than_75_s() -> None:
-    """They are repeated in step and lost to each other, and INET gives a connection up after 75 s."""
+    """Their segments collide at each repetition, and INET gives up a connection after 75 s."""
     parameters = {"radio": "acking", "rate": 1, "warmup_s": 120, "hosts": 70}
     together = run("omnet", "static_tcp", tcp_spread_ms=20, **parameters).scalars
     apart = run("omnet", "static_tcp", **parameters).scalars

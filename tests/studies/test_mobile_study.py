@@ -58,7 +58,7 @@ def test_every_cell_begins_with_as_many_hosts_all_well_inside() -> None:
 
 
 def test_hosts_lie_evenly_in_the_disc() -> None:
-    """Of 7,000 places a quarter is within half of the radius, and as many on either side."""
+    """A quarter of 7,000 places is within half of the radius, and half of them are on either side."""
     (station, *_), places = hexagonal_places(7, 208_000), host_places((hexagonal_places(7, 208_000)[0],), 7000, 3)
     within = sum(dist(place, station) <= 57_500 for place in places) / 7000
     assert abs(within - 0.25) < 4 * (0.25 * 0.75 / 7000) ** 0.5
@@ -92,7 +92,7 @@ class Quiet:
 
 
 def losses(node: Host | Station, copies: list[tuple[Any, bool]]) -> dict[str, float]:
-    """The meter's loss rates once some copies came (True) or were lost to a node."""
+    """Return the meter's loss rates after these arrivals (True) and losses of copies."""
     node.meter.clock = Quiet()
     for content, came in copies:
         node.meter.arrived(node._needs(content)) if came else node.on_lost(content, WIRELESS)
@@ -132,7 +132,7 @@ def test_a_station_needs_new_messages_of_its_own_hosts() -> None:
 
 @pytest.mark.parametrize(("wire_acks", "delayed"), [("delayed", True), ("at_once", False)])
 def test_how_wires_acknowledge_reaches_the_engine(wire_acks: str, delayed: bool, monkeypatch: Any) -> None:
-    """INET's stations are told to delay acknowledgements, or left as the hosts are."""
+    """INET's stations delay acknowledgements, or behave like the hosts."""
     monkeypatch.setattr(omnet_inet, "missing_inet", lambda found: None)
     monkeypatch.setattr(omnet_inet, "loadable", lambda found, library: Path(library))
     network = registry.get("mobile20").network(Mobile20Params(wire_acks=wire_acks), 1)

@@ -45,7 +45,7 @@ for line in sys.stdin:
 
 
 class Worker:
-    """A process that does runs; one that hangs is killed, and another one takes its place."""
+    """A process that makes runs. If it hangs, it is killed and replaced."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
@@ -107,7 +107,7 @@ SMALL: dict[str, dict[str, list[Any]]] = {
 
 
 def odd(study: str) -> st.SearchStrategy[dict[str, Any]]:
-    """The small sizes of a study, and up to three parameters with values that somebody might try."""
+    """Draw small sizes of a study, and up to three parameters with odd values."""
     fields = registry.get(study).Params.model_fields
     small = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in SMALL[study].items()})
     names = st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=3, unique=True)

@@ -1,4 +1,4 @@
-"""Campaigns in processes: the same tables as one after the other, whatever dies."""
+"""Campaigns in processes have the same tables as in one process, whatever process is killed."""
 
 from __future__ import annotations
 

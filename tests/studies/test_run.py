@@ -163,7 +163,7 @@ class ByGlobal(Echo):
 
 
 def test_a_run_with_other_values_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values that a function closes over, global variables, the network, the load and the end all count."""
+    """A run depends on values in a function's closure, global variables, the network, the load and the end."""
 
     def deliveries(protocol: Any, **changes: Any) -> float:
         given = {"network": NETWORK, "broadcasts": cw.poisson(50, messages=20), "out": tmp_path, **changes}
@@ -302,7 +302,7 @@ def test_every_table_of_a_run_is_a_frame_with_or_without_rows(table: str) -> Non
 
 
 def test_the_workload_of_a_network_follows_its_number_of_nodes() -> None:
-    """A sweep over `nodes` had the first ones broadcast alone."""
+    """In a sweep over `nodes`, only the nodes of the first point used to broadcast."""
     network = cw.AbstractNetwork(5, workload=cw.poisson(100, messages=300))
     for changed in (replace(network, nodes=10), replace(replace(network, loss=0.1), nodes=10)):
         assert changed.workload == cw.AbstractNetwork(10, workload=cw.poisson(100, messages=300)).workload

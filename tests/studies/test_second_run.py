@@ -17,7 +17,7 @@ from tests.helpers import talking
 
 @pytest.fixture(autouse=True)
 def nothing_checked_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Studies of one text are one code to the process."""
+    """Forget earlier checks, since studies with equal text have equal code."""
     monkeypatch.setattr(second_run, "_found", {})
 
 
@@ -39,7 +39,7 @@ def test_changes_that_a_run_leaves_in_a_module_are_found(tmp_path: Path) -> None
 
 
 def test_recorded_values_are_compared_too(tmp_path: Path) -> None:
-    """A count over all nodes and runs is in no digest, and would go on with the next seed."""
+    """A count over all nodes and runs is in no digest, and would continue with the next seed."""
     tally = run(tmp_path, reps=2, BROADCAST="RUNS.append(1); self.record('said', len(RUNS))")
     assert tally.done == 0
     assert "seed 1 recorded said of node[" in next(iter(tally.failed.values()))
@@ -55,7 +55,7 @@ def test_scalars_are_compared_too(tmp_path: Path) -> None:
              "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1"],
 )  # fmt: skip
 def test_no_later_run_of_a_refused_code_is_committed(left: str, tmp_path: Path) -> None:
-    """Its numbers would be those of a seed and of what the runs before it left: others with other numbers of jobs."""
+    """Its numbers would depend on the runs before it in the process, and thus on the number of jobs."""
     tally = run(tmp_path, reps=3, BROADCAST=left)
     assert (tally.done, len(tally.failed)) == (0, 3)
 
@@ -93,24 +93,24 @@ CHANGED = {
     "by its sender, later": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.set_timer('t', MS_PS)",
         "TIMER": "self.clock[0] += 1",
-        "told": "in on_timer(key='t'): Talker.on_timer (talk.py:",
+        "expected": "in on_timer(key='t'): Talker.on_timer (talk.py:",
         "attribute": "(Talker.clock)",
     },
     "by its sender, at once": {
         "BROADCAST": "self.send(EVERYONE, (message, self.clock), 10); self.clock[0] += 1",
-        "told": "in on_broadcast(",
+        "expected": "in on_broadcast(",
         "attribute": "(Talker.clock)",
     },
     "by a receiver": {
         "BROADCAST": "self.send(EVERYONE, [message], 10)",
         "PACKET": "self.deliver(content[0]); content.append(1)",
-        "told": "in on_packet(content=",
+        "expected": "in on_packet(content=",
         "attribute": "Talker.on_packet (talk.py:",
     },
     "by a receiver, of what the sender keeps": {
         "BROADCAST": "self.news = [message]; self.send((self.id + 1) % 3, self.news, 10)",
         "PACKET": "content.append(1)",
-        "told": "in on_packet(content=",
+        "expected": "in on_packet(content=",
         "attribute": "Talker.on_packet (talk.py:",
     },
 }
@@ -123,7 +123,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path
     assert tally.done == 0
     reported = next(iter(tally.failed.values()))
     assert reported.startswith("node ")
-    assert CHANGED[who]["told"] in reported and CHANGED[who]["attribute"] in reported
+    assert CHANGED[who]["expected"] in reported and CHANGED[who]["attribute"] in reported
     assert "send a copy, or change a copy of what arrived" in reported
 
 

@@ -1,4 +1,4 @@
-"""A stepped run (`causeway.simulation`) is the same run as one in one piece, and stops exactly where it is told to."""
+"""A stepped run (`causeway.simulation`) equals a run in one piece, and stops exactly where the caller says."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def in_one_piece() -> cw.Run[Noting]:
 @given(st.lists(st.one_of(st.none(), st.integers(0, END + S)), max_size=30))
 @settings(max_examples=examples(25))
 def test_a_stepped_run_has_the_digest_of_one_in_one_piece(stops: list[int | None]) -> None:
-    """None is a step, a number an instant; those that have passed are left out."""
+    """None stands for a step, a number for an instant; instants that have passed are omitted."""
     expected = whole()
     with started() as sim:
         for stop in stops:
@@ -87,7 +87,7 @@ def test_a_stepped_run_has_the_digest_of_one_in_one_piece(stops: list[int | None
 @given(st.integers(0, END), st.integers(0, END))
 @settings(max_examples=examples(25))
 def test_a_stop_is_exact(one: int, other: int) -> None:
-    """Also at the instant of an event, of which there is one every 8 ms: everything up to it has happened."""
+    """The stop may be at the instant of an event (one every 8 ms), which then has happened."""
     all_times = sorted(time for node in whole().nodes for time in node.times)
     with started() as sim:
         for stop in sorted((one, other, (one // (8 * MS)) * 8 * MS)):

@@ -1,4 +1,4 @@
-"""The study hash: its points, its readings, and the words for what cannot be."""
+"""The study hash: its points, its readings, and the messages for impossible parameters."""
 
 from __future__ import annotations
 
@@ -145,6 +145,6 @@ def test_direct_errors_include_the_order_of_one_sender():
 
 
 def test_direct_errors_exclude_deliveries_that_were_already_early_at_the_sender():
-    """2 answers 1's message without having 0's, on which that one depends: to 3, 2's answer depends on 1's alone."""
+    """Process 2 answers 1 before it has a message of 0, on which that depends: at 3, its answer lacks only that 1."""
     early = [(DELIVER, 2, 1), (BROADCAST, 2, 2), (DELIVER, 2, 2), (DELIVER, 3, 1), (DELIVER, 3, 2), (DELIVER, 3, 0)]
     assert counted(4, *SENT, *early) == [2, 2], "1's message at 2 and at 3, but not 2's at 3"

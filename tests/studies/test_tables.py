@@ -117,7 +117,7 @@ def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: 
 
 
 def ran_by(code: str, folder: Path, seed: int) -> Path:
-    """A run that is said to be of other code."""
+    """Return a run with the digest of other code."""
     job = Job("icpp18", {"nodes": 4}, seed, "inline")
     made = run_job(job).tables
     store.write_run(folder, {**made, "runs": {**made["runs"], "run_id": [f"{code}-{seed}"], "code": [code]}})
@@ -216,7 +216,7 @@ def test_mobile20_keeps_the_ranking_against_flooding_over_tcp() -> None:
 
 
 def without_numbers(page: str, name: str) -> list[str]:
-    """The tables of a page whose numbers are not stored: nobody writes them, their runs are not there, or no marker."""
+    """Return the tables of a page without stored numbers: no function writes them, runs are missing, or no marker."""
     study, stored = registry.get(name), PAPERS / "numbers" / f"{name}.csv"
     rows = tables.read(study, stored.read_text()) if stored.is_file() else ()
     _, left = tables.written(page, study, tables.module_of(study).TABLES, rows)

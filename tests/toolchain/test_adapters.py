@@ -1,4 +1,4 @@
-"""Edges are compiled once for each installation and simulator, into the cache folder, and anew when sources change."""
+"""Adapters are compiled once for each installation and simulator, into the cache folder, and after each change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ all:
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installation with one small adapter, and a cache folder that is empty."""
+    """Make an installation with one small adapter, and an empty cache folder."""
     top = tmp_path / "installed"
     for folder in ("proto", "bridge/cpp", "small"):
         (top / folder).mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_the_commit_of_a_repository_around_an_installation_is_not_reported(
 
 
 def test_a_header_removed_since_the_last_build_does_not_stop_the_next_one(tmp_path: Path) -> None:
-    """The dependencies that make wrote then still name it."""
+    """The dependency files of the last build still name the header."""
     made = tmp_path / "ns3"
     made.mkdir()
     (made / "wireless_channel.d").write_text(f"{made}/wireless_channel.o: {TOP / 'ns3' / 'src'}/gone.h\n")

@@ -1,4 +1,4 @@
-"""Compiled code is kept, and never used after a change of a source that it was made of."""
+"""Compiled code is stored, and never used after a change of one of its sources."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_unchanged_functions_are_compiled_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_function_follows_a_change_of_one_in_another_file(tmp_path: Path) -> None:
-    """numba's own cache does not: it looks at the caller's file alone."""
+    """numba's own cache does not detect this, since it compares only the file of the caller."""
     tree = checkout(tmp_path / "tree")
     ran(USE, tmp_path, tree)
     helper = tree / "bridge" / "helper_kernel.py"
@@ -230,7 +230,7 @@ def test_the_digest_covers_all_that_compiled_functions_import() -> None:
 
 
 def test_only_one_module_applies_numbas_decorators() -> None:
-    """Others would keep what they compile where nothing but their own file is looked at."""
+    """Other decorators would store compiled code where only changes of its own file are detected."""
     tracked = subprocess.check_output(["git", "ls-files", "*.py"], cwd=SOURCES, text=True).split()
     product = [name for name in tracked if not name.startswith(("tests/", "bench/", "examples/"))]
     applying = [

@@ -1,4 +1,4 @@
-"""The cache folder holds code that is executed, so nobody else may have put anything there."""
+"""The cache folder contains code that is executed, so no other user may be able to write there."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def build(base: Path, library: str, lib: str = "lib") -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python without the package, a PATH without `ns3`."""
+    """Make an environment without the package, and a PATH without `ns3`."""
     monkeypatch.setattr(ns3_find.sysconfig, "get_paths", lambda: {"platlib": str(tmp_path / "platlib")})
     monkeypatch.setenv("PATH", "/bin")
     monkeypatch.setenv("PKG_CONFIG_PATH", "")

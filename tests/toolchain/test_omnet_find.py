@@ -1,4 +1,4 @@
-"""OMNeT++ and INET are found where they usually are, and only if they are built and new enough."""
+"""OMNeT++ and INET are found in the usual places, if they are built and new enough."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def install_inet(root: Path, version: str = "4.5.4", built: str = "libINET.so") 
 
 @pytest.fixture(autouse=True)
 def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty home, a PATH without OMNeT++ (what /opt holds is not ours to hide)."""
+    """Make an empty home, and a PATH without OMNeT++ (installations in /opt stay visible)."""
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -107,7 +107,7 @@ def test_the_inet_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch
 def test_an_inet_that_needs_a_newer_omnetpp_is_skipped_or_refused_if_it_is_the_only_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its headers say #error below that version."""
+    """Its headers have an #error for older versions."""
     root = install(tmp_path / "sims" / "omnetpp-6.1", "6.1")
     newer = install_inet(tmp_path / "sims" / "inet4.6", "4.6.0")
     monkeypatch.setenv("OMNETPP_ROOT", str(root))
@@ -235,7 +235,7 @@ def test_a_workspace_of_opp_env_around_the_present_folder_is_searched(
 def test_an_inet_that_does_not_fit_leaves_the_abstract_network_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its adapter is another one, which only networks of INET need."""
+    """Only networks of INET need INET's adapter."""
     monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "omnetpp-6.1", "6.1")))
     abstract, own = (
         AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)),

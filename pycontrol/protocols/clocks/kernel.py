@@ -1,6 +1,6 @@
 """The hot path of the clocks: broadcast, reception and delivery, event by event over arrays.
 
-A message in flight has a slot until everybody has delivered it. A message that cannot be delivered yet waits in its
+A message in flight has a slot until all nodes have delivered it. A message that cannot be delivered yet waits in its
 process's queue, in order of arrival. A queued item keeps one entry in which the clock was behind; all entries are
 compared only after that entry has caught up.
 """
@@ -38,7 +38,7 @@ def _broadcast(c, s, tape, now_ps, p, size_bytes):
 
 @compiled
 def _release(s, slot):
-    """Free the slot of a message that everybody has delivered."""
+    """Free the slot of a message that all nodes have delivered."""
     forget(s.slots, s.id_of[slot])
     give_back(s.slots, slot)
 
@@ -68,7 +68,7 @@ def _deliver(c, s, tape, now_ps, p, slot):
 
 @compiled
 def _deliver_waiting(c, s, tape, now_ps, p):
-    """Deliver the first item in the queue of p that is deliverable, until none is."""
+    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
     lines = s.lines
     previous, item = END, lines.first[p]
     while item != END:

@@ -70,7 +70,7 @@ def _note(got, heard, left, p, slot):
 
 @compiled
 def _release(slots, slot, id_):
-    """Free the slot of a message that everybody has delivered."""
+    """Free the slot of a message that all nodes have delivered."""
     forget(slots, id_)
     give_back(slots, slot)
 
@@ -130,7 +130,7 @@ def _wait(s, p, slot):
 
 @compiled
 def _deliver_waiting(s, tape, p, now_ps):
-    """Deliver the first message waiting at p that is deliverable, until none is."""
+    """Deliver messages that wait at p, the first deliverable one each time, until none is deliverable."""
     again = True
     while again:
         again = False

@@ -130,7 +130,7 @@ class DynamicClockSet(Protocol):
             return
         ids = np.arange(first, first + len(rows))
         ring = self.s.slots.ring
-        length = self.s.length[ring[ids & (len(ring) - 1)]]  # all have slots, since nobody has received them yet
+        length = self.s.length[ring[ids & (len(ring) - 1)]]  # all have slots, since no process has received them yet
         size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
         self._act(ACT_SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)

@@ -1,7 +1,7 @@
 """The hot path of the hash error detector (Algorithms 1-3 of the paper `hash`), event by event over arrays.
 
 Dependencies, and the messages that a process has not delivered, are bitsets over the messages in flight, as in the
-causality checker: a message that everybody has delivered needs no bit. Hashes cover all messages since the start.
+causality checker: a message that all nodes have delivered needs no bit. Hashes cover all messages since the start.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _broadcast(c, s, packets, tape, time_ps, p, size_bytes):
 
 @compiled
 def _release(s, slot):
-    """Retire a message that everybody has delivered; `sweep` frees its slot."""
+    """Retire a message that all nodes have delivered; `sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.counts[0].dead] = slot
     s.counts[0].dead += 1
@@ -163,7 +163,7 @@ def _ready(c, s, packets, tape, time_ps, p, item):
 
 @compiled
 def _deliver_waiting(c, s, packets, tape, time_ps, p):
-    """Deliver the first item in the queue of p that is deliverable, until none is."""
+    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
     previous, item = END, s.lines.first[p]
     while item != END:
         if _ready(c, s, packets, tape, time_ps, p, item):
@@ -279,7 +279,7 @@ def handle(c, s, packets, tape, events):
 
 @compiled
 def sweep(s):
-    """Remove the messages that everybody has delivered from every set, and free their slots."""
+    """Remove the messages that all nodes have delivered from every set, and free their slots."""
     words, keep = s.dep.shape[1], s.keep
     keep[:] = ~np.uint64(0)
     for i in range(s.counts[0].dead):

@@ -88,7 +88,7 @@ class HashState(NamedTuple):
     dep: Annotated[U64, SLOT, SLOT.words]
     dep_count: Annotated[I32, SLOT]
     asking: Annotated[U8, NODE]  # 1 if a process waits for an answer
-    dead: Annotated[I32, SLOT]  # slots of messages that everybody has delivered, until `sweep` frees them
+    dead: Annotated[I32, SLOT]  # slots of messages that all nodes have delivered, until `sweep` frees them
     keep: Annotated[U64, SLOT.words]  # scratch space of `sweep`
     counts: Annotated[Record, fields(requests="i8", hashes="i8", dead="i8", skipped="i8")]
     """The numbers of REQs, of computed hashes, of slots in `dead`, and of skipped broadcasts."""

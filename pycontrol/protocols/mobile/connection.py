@@ -44,7 +44,7 @@ class Connection:
     CoRequest: Req1 | None = None
     """Candidate: the request with the highest later session, to which it will promise the host."""
     overtaken: bool = False
-    """Candidate: it knows a candidate of another session that will never get an answer."""
+    """Candidate: True if it has received the request of a candidate of another session that will never be answered."""
     since_ps: int = 0
     """Candidate: the time at which its handoff began."""
 

@@ -34,7 +34,7 @@ class Handoff:
         self.s = station
 
     def ask(self, init: Init) -> None:
-        """Become the candidate for an unknown host that wants this station (2.36-38)."""
+        """Become the candidate for an unknown host that connects here (2.36-38)."""
         s = self.s
         seq_C = s.SBuffer.minSeq()
         s.h[init.id_h] = Connection(init.Ses, 0, seq_C, H_lock=True, since_ps=s.now_ps)

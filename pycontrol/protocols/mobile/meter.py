@@ -32,8 +32,8 @@ class Meter:
     delay_ps: int = 0
     arrivals: int = 0
     losses: int = 0
-    """Copies of application messages that reached, or did not reach, a node in reach: hosts for messages of stations,
-    stations for messages of hosts."""
+    """`arrivals` counts copies of application messages that reached a node in reach (hosts for messages of stations,
+    stations for messages of hosts), `losses` those that did not."""
     arrivals_needed: int = 0
     losses_needed: int = 0
     """The part of `losses` whose receivers needed the message from that sender and did not have it yet."""

@@ -1,4 +1,4 @@
-"""Result files made up from pieces of the format and of nonsense, many thousand a second."""
+"""Random result files, made of pieces of the format and of nonsense, many thousand a second."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _line(draw: random.Random, oddness: float) -> bytes:
 
 
 def _orderly(draw: random.Random) -> bytes:
-    """A file as a simulation writes it."""
+    """Return a file in the form that a simulation writes."""
     one = draw.choice
     parts = [b"version 3\nrun R\n"]
     parts += [
@@ -91,7 +91,7 @@ def _orderly(draw: random.Random) -> bytes:
 
 
 def made_up(seed: int) -> Iterator[bytes]:
-    """Files without end, the same for the same seed: some plain all through, some with a few odd tokens, some wild."""
+    """Yield endless files, equal for equal seeds: some plain, some with a few odd tokens, some of random text."""
     draw = random.Random(seed)
     while True:
         if draw.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Converting what is still being written, what was converted before, and what was interrupted."""
+"""Conversions of files that are still being written, of converted files, and after an interrupt."""
 
 import errno
 import os
@@ -242,7 +242,7 @@ def test_a_pipe_is_refused_before_anything_waits_for_it(tmp_path):
 
 
 def test_two_conversions_at_once_convert_each_file_once(tmp_path, monkeypatch):
-    """Without locks: the second finds, when it commits, that another has landed what it has read."""
+    """There are no locks: the second conversion finds at its commit that the first has committed the file."""
     path, out = tmp_path / "r.vec", tmp_path / "out"
     path.write_text(HEAD + data(0, 10))
     (tmp_path / "other.sca").write_text("version 3\nrun O\nattr configname B\nscalar a b 1\n")

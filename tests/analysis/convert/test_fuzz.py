@@ -1,4 +1,4 @@
-"""Files put together from pieces of the format and of nonsense: rows or a word, never a traceback, never a hang.
+"""Random files of pieces of the format and of nonsense give rows or an error message, never a traceback or a hang.
 
 python -m tests.analysis.convert.test_fuzz SECONDS [FILES [SEED]]    # as many as fit, and how many that were
 """
@@ -68,7 +68,7 @@ files = st.one_of(bodies, bodies.map(lambda body: b"version 3\nrun R\nattr confi
 
 
 def fuzz(content: bytes, folder: Path) -> None:
-    """One file: both ways to go on, and what came out is whole."""
+    """Convert one file with and without `--keep-going`, and check that the tables are complete."""
     path = folder / "f.vec"
     path.write_bytes(content)
     try:
@@ -113,7 +113,7 @@ def test_any_files_together_are_committed_completely(contents, packed):
 
 
 def main(seconds: float, most: int, seed: int) -> None:
-    """Fuzz for so long or with so many files, and print how many there were."""
+    """Fuzz for a time or with a number of files, and print the number."""
     count = 0
     end, source = time.monotonic() + seconds, made_up(seed)
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:

@@ -1,4 +1,4 @@
-"""Many scalars at once say what one by one says, whatever stands between them."""
+"""Scalars that are read many at once equal those that are read one by one, whatever lines are between them."""
 
 from __future__ import annotations
 

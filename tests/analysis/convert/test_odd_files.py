@@ -1,4 +1,4 @@
-"""Files that nobody expects: each ends in rows or in a line that says what is wrong, never in a traceback."""
+"""Unexpected files give rows or an error message of one line, never a traceback."""
 
 import gzip
 import math

@@ -16,7 +16,7 @@ _NAMED = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': 
 
 
 def quoted(text: str) -> str:
-    """A token as OMNeT++ writes it: in quotes only where it must be."""
+    """Return a token in OMNeT++'s form, which has quotes only where they are needed."""
     if text and not any(c in ' \\"' or ord(c) < 32 or ord(c) == 127 for c in text):
         return text
     body = "".join(_NAMED.get(c) or (f"\\x{ord(c):02X}" if ord(c) < 32 or ord(c) == 127 else c) for c in text)
@@ -58,7 +58,7 @@ def spelled(time: tuple[int, int]) -> str:
 
 
 def write(header, items) -> str:
-    """A result file with these items; data of a vector stands behind the declaration of the next one."""
+    """Write a result file with these items. The data of a vector follows the declaration of the next one."""
     run, run_attributes, itervars, config = header
     lines = ["version 3", f"run {quoted(run)}"]
     lines += [f"attr {quoted(name)} {quoted(value)}" for name, value in run_attributes]
@@ -120,7 +120,7 @@ def read(text: str) -> dict:
 
 
 def plain(tables) -> dict[str, list[tuple]]:
-    """Our tables in the form of `expected`."""
+    """Return our tables in the form of `expected`."""
     found: dict[str, list[tuple]] = {}
     for name in ("scalars", "pars", "statistics", "bins", "vectors"):
         counted = {"run_id", "item_position"} | (set() if name == "bins" else {"position"})  # in test_odd_files
@@ -137,7 +137,7 @@ def plain(tables) -> dict[str, list[tuple]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def no_waiting_for_the_disk():
-    """Flushing hundreds of small files to the disk would be most of the time here, and says nothing."""
+    """Do not flush files, which would take most of the time here and is tested elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (files, delta):
             patch.setattr(module, "flush", lambda path: None)

@@ -1,4 +1,4 @@
-"""A drawing in a page: its name, what its marks say, ids that occur once, colours that dark mode knows."""
+"""A drawing in a page: its name, tooltips of its marks, unique ids, and colours with a counterpart in dark mode."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sheet() -> Iterator[Sheet]:
 
 
 def drawn(sheet: Sheet, kind: str, title: str = "t") -> ElementTree.Element:
-    """A figure of this kind as an element."""
+    """Return a figure of this kind as an element."""
     name = "v" if known()[kind].recorded else "y"
     plot = Plot(title, "s", name, "n", kind=kind, series="n", paper="p, Fig. 1")
     said = [{"parameters": {"n": 1}, "published": 7.0}, {"parameters": {"n": 2}, "high": 7.0}]

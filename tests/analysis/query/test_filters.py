@@ -1,4 +1,4 @@
-"""Filters take what OMNeT++'s result tools take: compared with opp_scavetool where it is, else with rows by hand."""
+"""Filters select the same as OMNeT++'s result tools: compared with opp_scavetool if it is installed, else by hand."""
 
 import csv
 import subprocess

@@ -1,4 +1,4 @@
-"""Operations over series: by hand, and as omnetpp.scave computes them where OMNeT++ is."""
+"""Operations on series: computed by hand, and compared with omnetpp.scave if OMNeT++ is installed."""
 
 import json
 import subprocess

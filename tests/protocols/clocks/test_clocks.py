@@ -1,4 +1,4 @@
-"""Vector and probabilistic clocks: what they guarantee, what they do not, and that the checker sees it."""
+"""Vector and probabilistic clocks: their guarantees, and violations that the checker detects."""
 
 from __future__ import annotations
 

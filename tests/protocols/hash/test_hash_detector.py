@@ -1,4 +1,4 @@
-"""The hash error detector: what it lets pass and what it asks for, over columns and as nodes."""
+"""The hash error detector: its deliveries and its requests, vectorized and as nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts that acknowledge what they received out of order: what is sent again, and what must be forgotten."""
+"""Hosts that acknowledge messages out of order: retransmissions, and acknowledgements that must be dropped."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_only_messages_that_a_host_lacks_are_sent_again(ack_intervals: bool, aga
 
 
 def fails_with_a_full_rbuffer() -> list[str]:
-    """The listener has told of 1 to 3 when it fails, before it could deliver them; its first word after is lost."""
+    """The listener acknowledges 1 to 3 and fails before it delivers them; its first packet afterwards is lost."""
     model, air = two_in_a_cell(ack_intervals=True)
     air.lost = {0}
     for _ in range(4):

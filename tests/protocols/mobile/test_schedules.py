@@ -33,7 +33,7 @@ class CollidingAir(WirelessChannel):
 
 
 def joined_after_two_in_step(timing: Timing) -> list[str]:
-    """Two hosts that do not hear each other join one station at the same instant; their states half a minute later."""
+    """Let two hosts that do not hear each other join one station at one instant; return their states 30 s later."""
     air = CollidingAir()
     model = Model([(0, 1)], 2, air, timing)
     air.model = model

@@ -25,7 +25,7 @@ def test_one_message_alone_waits_longest() -> None:
 
 
 def test_nodes_acknowledge_in_turn() -> None:
-    """From wherever it asks, a node's next turn is its own place in the period, half a period away or more."""
+    """At any time, the next turn of a node is at its own place in the period, and at least half a period later."""
     timing = Timing(ack_turns=10)
     for node in range(10):
         for now_ps in (0, 123 * MS_PS, 7 * S_PS + node):
