@@ -76,7 +76,8 @@ demo: $(VENV)/.runtime proto
 # All tests; then those marked omnet on every other pair of OMNeT++ and INET that is installed.
 test: export CAUSEWAY_AIO_DEPS := $(VENV)/programs
 test: export CAUSEWAY_S3_DEPS := $(VENV)/s3
-test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
+test: export CAUSEWAY_BROWSER_DEPS := $(VENV)/browser
+test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready
 	status=0; $(BIN)/python -m pytest -m '' tests || status=$$?; \
 	  $(BIN)/python -m tests.helpers.omnet_pairs || status=$$?; exit $$status
 
@@ -84,8 +85,8 @@ test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
 fuzz: setup
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz tests
 
-# What only tests and docs need: programs of other people for simulated nodes, a server of S3, mkdocs. Folders of their own.
-$(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
+# What only tests and docs need: programs of other people for simulated nodes, a server of S3, selenium, mkdocs. Folders of their own.
+$(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
 	rm -rf $(@D)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(@D) -r $<
 	touch $@

@@ -127,8 +127,6 @@ def samples_of(entry: Entry, folder: Path) -> str:
     return _svg(figure)
 
 
-
-
 def checked(name: str, line: str, options: str, folder: str = TEXTBOOK) -> Entry:
     """Return an entry whose picture is a counterexample."""
     file = f"{folder}/{name}.py"

@@ -58,7 +58,9 @@ def main() -> None:
     """Check the site in the folder that is named."""
     wrong, followed, outside = broken(Path(sys.argv[1]))
     print("".join(f"leads nowhere: {link}\n" for link in wrong), end="")
-    print(f"{followed:,} links of the site were followed, {len(wrong)} lead nowhere; {outside:,} to other sites were not")
+    print(
+        f"{followed:,} links of the site were followed, {len(wrong)} lead nowhere; {outside:,} to other sites were not"
+    )
     sys.exit(bool(wrong))
 
 

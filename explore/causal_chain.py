@@ -57,6 +57,8 @@ class Chain:
     """The names of the nodes concerned, in the order in which they are drawn."""
     wanted: frozenset[int] = frozenset()
     """The packets that carry the message that did not arrive in time."""
+    path: tuple[int, ...] = ()
+    """The messages by which the wrong one follows the missing one: from the missing one to the wrong one."""
     left_out: int = 0
     """The number of events beyond MOST_EVENTS."""
     unnamed: Counter[str] = field(default_factory=Counter)
@@ -79,7 +81,8 @@ def name_in(names: Mapping[int, str], node: int) -> str:
 def chain(witness: Witness, violation: Violation, protocol: Protocol, network: Network) -> Chain:
     """Return the events that lead to a violation."""
     late = violation.before if violation.before >= 0 else violation.message
-    about = frozenset({late, violation.message})
+    path = witness.path(late, violation.message)
+    about = frozenset(path)
     began_ps = min(witness.broadcast_ps[m] for m in about) - BEFORE_PS
     end_ps = violation.time_ps
     if violation.what == NEVER:  # such a violation has the time of the end, long after the message's last event
@@ -95,8 +98,8 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     actors = _actors(witness, violation, about, list(chosen.values()), network)
     late_packets = frozenset(one.packet for one in carriers if late in one.messages)
     events = _events(witness, chosen, observations, about, actors, (began_ps, end_ps))
-    events += _too_late(witness, chosen, late_packets, violation.node, end_ps)
-    found = Chain(violation, events[:MOST_EVENTS], left_out=max(0, len(events) - MOST_EVENTS))
+    events += _too_late(witness, chosen, late_packets, violation.node, late, end_ps)
+    found = Chain(violation, events[:MOST_EVENTS], left_out=max(0, len(events) - MOST_EVENTS), path=path)
     found.names = {node: _name(node, network) for node in sorted(actors)}
     found.wanted = late_packets
     if isinstance(protocol, PerNode) and type(protocol).about is PerNode.about:
@@ -189,12 +192,18 @@ def _in_frames(
 
 
 def _too_late(
-    witness: Witness, chosen: dict[int, Sent], late: frozenset[int], node: int, end_ps: int
+    witness: Witness, chosen: dict[int, Sent], late: frozenset[int], node: int, message: int, end_ps: int
 ) -> list[Event]:  # fmt: skip
-    """Return the first few copies that arrive at the node, or are lost, after the chain's end."""
+    """Return the first few copies that arrive at the node, or are lost, after the chain's end; and the delivery."""
     copies = {packet: one for packet, one in chosen.items() if packet in late}
     found = _in_frames(witness, copies, {node}, (end_ps + 1, end_ps + LATER_PS))
-    return [event for event in found if event.what in ("packet", "loss")][:5]
+    copies_of = [event for event in found if event.what in ("packet", "loss")][:5]
+    delivered = [
+        Event(t.time_ps, WORDS[t.op], t.node, t.message, -1, "")
+        for t in witness.observations
+        if (t.op, t.node, t.message) == (DELIVER, node, message) and end_ps < t.time_ps <= end_ps + LATER_PS
+    ]
+    return sorted([*copies_of, *delivered], key=lambda event: event.time_ps)
 
 
 def _event(kind: int, time_ps: int, node: int, ref: int, arg: int, chosen: dict[int, Sent]) -> Event | None:

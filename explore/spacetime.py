@@ -1,10 +1,13 @@
 """Draw a space-time diagram of events. This module computes the layout; the templates beside it draw it.
 
-Every node is a line, and time goes from left to right, with one column for simultaneous events. A packet is an arrow
-from its sending to its arrival, with a cross if it was lost, or if it reached the node that waits for it and was not
-delivered. A packet still on its way is a dotted line; a node that is down has no line. The broadcasts and deliveries of
-the violation's messages, the packets with the message that did not arrive in time, and the place where it should have
-arrived are highlighted.
+Every node is a line, and time goes from left to right: to scale in a run, with one column for simultaneous events in a
+model, whose times only define an order. A broad arrow goes from the broadcast of each message on the causal path to the
+deliveries that matter: that at the source of the next message, and those at the node of the violation; a dashed one to
+the place where the missing delivery should have been. They come from broadcasts and deliveries alone, so they are there
+for vectorized protocols, too, of which no packets are known.
+
+A packet is an arrow from its sending to its arrival, with a cross if it was lost, or if it reached the node that waits
+for it and was not delivered. A packet still on its way is a dotted line; a node that is down has no line.
 
 On the page, drag to pan, use the wheel to zoom, and click on a mark for its description.
 """
@@ -15,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -25,8 +28,17 @@ LEFT, TOP, STEP, ROW, BELOW = 110, 56, 34, 58, 40
 LOUD, LATE, QUIET, LINE, TALK = "#c0392b", "#d35400", "#8a94a0", "#34495e", "#2874a6"
 COMFORTABLE = 1400
 """The width in pixels up to which a diagram is not scaled."""
-EVERY_COLUMNS = 8
-"""The number of columns between two labels with the time."""
+TIMED = 1000
+"""The width in pixels of a diagram with time to scale."""
+FEW_ROWS = 320
+"""The height over which the lines of few nodes are spread, so that arrows between them are steep."""
+TICKS = 8
+"""About so many ticks are on the axis of time."""
+LETTER = 7
+"""The width of a letter of a mark in pixels; marks of neighbours that would overlap are written higher."""
+LEVELS = 3
+BEFORE = 12
+"""The distance of the missing delivery from the mark of what was delivered instead."""
 HEADS = (QUIET, LATE, TALK, LOUD)
 """The colours of arrows, by the index of their head."""
 
@@ -57,6 +69,10 @@ class Story:
     """Packets to highlight."""
     victim: int = -1
     """The node at which the message did not arrive in time."""
+    path: Sequence[int] = ()
+    """The messages from the missing one to the one that was delivered instead."""
+    wrong_ps: int = -1
+    """The time of the violation."""
     timed: bool = False
     """True if the times of events are simulated times; in a model they only define the order."""
 
@@ -88,38 +104,54 @@ class Shape:
 class _Places:
     """The positions of events."""
 
-    column: list[int] = field(default_factory=list)
-    row: dict[int, int] = field(default_factory=dict)
-    columns: int = 0
+    row: dict[int, int]
+    xs: list[int] = field(default_factory=list)
+    """The position of each event on the axis of time."""
+    end: int = 0
+    """The end of that axis."""
     scale: float = 1.0
     """The scale of everything except the columns. Long diagrams are drawn larger, so as to be readable as a whole."""
+    row_px: int = ROW
+    """The distance between the lines of two nodes."""
+    first_ps: int = 0
+    span_ps: int = 0
+    """The time that the axis spans; 0: it has columns."""
 
     def at(self, step: int, node: int) -> tuple[int, int]:
-        return self.x(self.column[step]), self.y(node)
+        return self.xs[step], self.y(node)
 
-    def x(self, column: int) -> int:
-        return round(self.scale * LEFT) + STEP * column
+    def x(self, time_ps: int) -> int:
+        return round(LEFT + (time_ps - self.first_ps) / self.span_ps * (TIMED - LEFT - 2 * STEP))
 
     def y(self, node: int) -> int:
-        return round(self.scale * (TOP + ROW * self.row.get(node, 0)))
+        return round(self.scale * (TOP + self.row_px * self.row.get(node, 0)))
 
 
 def _placed(story: Story) -> _Places:
-    """Return the positions of events. Copies of one packet that leave or arrive at the same time share a column."""
-    places = _Places(row={node: i for i, node in enumerate(story.names)})
+    row = {node: i for i, node in enumerate(story.names)}
+    times = [event.time_ps for event in story.log]
+    if not story.timed or not times or max(times) == min(times):
+        return _in_columns(story, row)
+    span_ps = max(times) - min(times)
+    spread = max(ROW, min(3 * ROW, FEW_ROWS // max(1, len(row) - 1)))
+    places = _Places(row, row_px=spread, first_ps=min(times), span_ps=span_ps)
+    places.xs = [places.x(time_ps) for time_ps in times]
+    places.end = places.x(max(times)) + STEP // 2
+    return places
+
+
+def _in_columns(story: Story, row: dict[int, int]) -> _Places:
+    """Place one event a column. Copies of one packet that leave at the same time share it."""
+    columns: list[int] = []
     before: tuple[object, ...] = ()
     for event in story.log:
-        same = (event.what, event.time_ps, event.number) if event.what in ("sent", "packet", "loss") else ()
-        if event.what == "sent":
-            same = (*same, event.node)
-        elif not story.timed:
-            same = ()
-        if not same or same != before:
-            places.columns += 1
+        same = (event.time_ps, event.number, event.node) if event.what == "sent" else ()
+        columns.append((columns[-1] if columns else -1) + (not same or same != before))
         before = same
-        places.column.append(places.columns - 1)
-    places.scale = max(1.0, STEP * places.columns / COMFORTABLE)
-    return places
+    width = STEP * (columns[-1] + 1 if columns else 0)
+    scale = max(1.0, width / COMFORTABLE)
+    left = round(scale * LEFT)
+    return _Places(row, [left + STEP * column for column in columns], left + width, scale)
 
 
 def page(story: Story) -> str:
@@ -136,30 +168,41 @@ def diagram(story: Story) -> str:
 def _drawing(story: Story) -> dict[str, object]:
     """Return the variables of the templates."""
     places = _placed(story)
-    height = round(places.scale * (TOP + ROW * len(places.row) + BELOW))
-    marks = (_mark(story, places, step, event) for step, event in enumerate(story.log) if event.node in places.row)
+    height = round(places.scale * (TOP + places.row_px * max(0, len(places.row) - 1) + BELOW))
+    free: dict[tuple[int, int], int] = {}
+    marks = (
+        _mark(story, places, step, event, free) for step, event in enumerate(story.log) if event.node in places.row
+    )
     shapes = [
-        *_times(story, places, height), *_lifelines(story, places), *_on_the_way(story, places),
-        *_arrows(story, places), *_never(story, places), *chain.from_iterable(marks),
+        *_ticks(places, height), *_lifelines(story, places), *_messages(story, places),
+        *_on_the_way(story, places), *_arrows(story, places), *_never(story, places), *chain.from_iterable(marks),
     ]  # fmt: skip
     return {
-        "story": story, "shapes": shapes, "width": places.x(places.columns + 2), "height": height, "heads": HEADS,
+        "story": story, "shapes": shapes, "width": places.end + STEP, "height": height, "heads": HEADS,
         "font_px": round(11 * places.scale),
     }  # fmt: skip
 
 
-def _times(story: Story, places: _Places, height: int) -> Iterator[Shape]:
-    last = -EVERY_COLUMNS
-    for step, event in enumerate(story.log if story.timed else ()):
-        column = places.column[step]
-        if column >= last + EVERY_COLUMNS * places.scale:
-            last, x = column, places.x(column)
-            yield Shape("line", x, round(24 * places.scale), x, height, "#e6eaee")
-            yield Shape("text", x, round(18 * places.scale), text=f"{event.time_ps / 1e12:.6f} s")
+def _ticks(places: _Places, height: int) -> Iterator[Shape]:
+    """Yield lines at round times, with the times above."""
+    if not places.span_ps:
+        return
+    step_ps = _round_step(places.span_ps / TICKS)
+    decimals = max(0, 12 - (len(str(step_ps)) - 1))
+    for number in range(-(-places.first_ps // step_ps), (places.first_ps + places.span_ps) // step_ps + 1):
+        x = places.x(number * step_ps)
+        yield Shape("line", x, 24, x, height, "#e6eaee")
+        yield Shape("text", x, 18, text=f"{number * step_ps / 1e12:.{decimals}f} s")
+
+
+def _round_step(least_ps: float) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below."""
+    power = 10 ** max(0, len(str(int(least_ps))) - 1)
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least_ps or factor == 10)
 
 
 def _lifelines(story: Story, places: _Places) -> Iterator[Shape]:
-    end = places.x(places.columns)
+    end = places.end
     for node, name in story.names.items():
         y, start = places.y(node), LEFT - 12
         yield Shape("text", 8, y + 4, text=name, css="font-weight:bold" if node == story.victim else "")
@@ -184,7 +227,7 @@ def _on_the_way(story: Story, places: _Places) -> Iterator[Shape]:
     arrived = {(e.number, e.node) for e in story.log if e.what in ("packet", "loss")}
     for (number, receiver), (step, sender) in _sent(story).items():
         if receiver >= 0 and receiver in places.row and (number, receiver) not in arrived:
-            (x1, y1), (x2, y2) = places.at(step, sender), (places.x(places.columns), places.y(receiver))
+            (x1, y1), (x2, y2) = places.at(step, sender), (places.end, places.y(receiver))
             text = f"packet {number}: still on its way"
             yield Shape("line", x1, y1, x2, y2, QUIET, width=0.6, dashes="1 4", says=text)
 
@@ -231,12 +274,52 @@ def _carries(event: Event, story: Story) -> bool:
     return any(re.search(rf"\b(message|number|id)={message}\b", event.text) for message in story.about)
 
 
+def _messages(story: Story, places: _Places) -> Iterator[Shape]:
+    """Yield an arrow from the broadcast of each message on the path to each of its deliveries that matters."""
+    begun = {e.number: step for step, e in enumerate(story.log) if e.what == "broadcast" and e.node in places.row}
+    sources = {message: story.log[step].node for message, step in begun.items()}
+    next_source = {one: sources.get(then, -1) for one, then in pairwise(story.path)}
+    for step, event in enumerate(story.log):
+        message, node = event.number, event.node
+        if event.what != "delivered" or message not in story.path or message not in begun or node == sources[message]:
+            continue
+        if node not in (story.victim, next_source.get(message, -1)) or node not in places.row:
+            continue
+        (x1, y1), (x2, y2) = places.at(begun[message], sources[message]), places.at(step, node)
+        missing = message == story.path[0]
+        says = f"message {message}: from its broadcast to its delivery by {story.names[node]}"
+        yield Shape("line", x1, y1, x2, y2, LATE if missing else TALK, width=2.2, head=1 if missing else 2, says=says)
+
+
 def _never(story: Story, places: _Places) -> Iterator[Shape]:
-    """Yield the missing path: from the message's last sender to the node at which it did not arrive.
+    """Yield the missing path: from the broadcast of the message to the place where it should have been delivered."""
+    if story.victim not in places.row:
+        return
+    if not story.timed:
+        yield from _never_in_model(story, places)
+        return
+    begin = next((s for s, e in enumerate(story.log) if e.what == "broadcast" and e.number in story.path[:1]), None)
+    in_time = any(
+        e.what == "delivered" and e.node == story.victim and e.number in story.path[:1] and e.time_ps <= story.wrong_ps
+        for e in story.log
+    )
+    if begin is None or in_time or not places.span_ps or story.log[begin].node not in places.row:
+        return
+    end_ps = min(story.wrong_ps, places.first_ps + places.span_ps)  # the end of the run may be far behind
+    (x1, y1), text = places.at(begin, story.log[begin].node), f"message {story.path[0]} should have been delivered here"
+    yield _dashed(x1, y1, places.x(end_ps) - BEFORE, places.y(story.victim), text)
+
+
+def _dashed(x1: int, y1: int, x2: int, y2: int, text: str) -> Shape:
+    return Shape("line", x1, y1, x2, y2, LOUD, width=2.5, dashes="9 5", opacity=0.75, head=3, says=text)
+
+
+def _never_in_model(story: Story, places: _Places) -> Iterator[Shape]:
+    """Yield the missing path of a model: from the message's last sender to the node at which it did not arrive.
 
     Of several senders, it is the one from which the node received a packet last.
     """
-    if story.victim not in places.row or not story.wanted:
+    if not story.wanted:
         return
     ends = [s for s, e in enumerate(story.log) if e.what == "delivered" and e.node == story.victim]
     end = next((s for s in ends if story.log[s].number in story.about), len(story.log) - 1)
@@ -250,18 +333,23 @@ def _never(story: Story, places: _Places) -> Iterator[Shape]:
     near = [s for s in tries if heard and story.log[s].node == heard[-1]]
     tries = near or tries
     (x1, y1), (x2, y2) = places.at(tries[-1], story.log[tries[-1]].node), places.at(end, story.victim)
-    text = "the missing path: the message should have arrived here"
-    yield Shape("line", x1, y1, x2, y2, LOUD, width=2.5, dashes="9 5", opacity=0.75, head=3, says=text)
+    yield _dashed(x1, y1, x2, y2, "the missing path: the message should have arrived here")
 
 
-def _mark(story: Story, places: _Places, step: int, event: Event) -> Iterator[Shape]:
+def _mark(
+    story: Story, places: _Places, step: int, event: Event, free: dict[tuple[int, int], int]
+) -> Iterator[Shape]:  # fmt: skip
+    """Yield the mark of an event. `free`: from which x on a level above a node's line has room for words."""
     x, y = places.at(step, event.node)
     says = story.lines[step] if step < len(story.lines) else ""
     if event.what in ("broadcast", "delivered"):
         colour = LOUD if event.number in story.about else LINE
         word = f"{'b' if event.what == 'broadcast' else 'd'}{event.number}"
         yield Shape("dot", x, y, colour=colour, size=round(6 * places.scale), says=says)
-        yield Shape("text", x - 7, y - round(11 * places.scale), text=word, css=f"fill:{colour}", says=says)
+        level = next((i for i in range(LEVELS) if free.get((event.node, i), 0) <= x), 0)
+        free[event.node, level] = x + round(LETTER * places.scale * (len(word) + 1))
+        above = y - round((11 + 12 * level) * places.scale)
+        yield Shape("text", x - 7, above, text=word, css=f"fill:{colour}", says=says)
     elif event.what in ("crash", "recover", "left", "joined", "timer", "station", "call", "return"):
         words = {"station": f"cell {event.number}", "timer": "", "call": event.text, "return": event.text}
         word = words.get(event.what, event.what)

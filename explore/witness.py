@@ -139,6 +139,22 @@ class Witness:
                 missing &= missing - 1
                 self._note(Violation(NEVER, time_ps, node, message))
 
+    def path(self, first: int, last: int) -> tuple[int, ...]:
+        """Return messages from `first` to `last`: the source of each knew the one before it at its broadcast."""
+        found = [last]
+        while found[-1] != first:
+            past, source = self._past[found[-1]], self.source[found[-1]]
+            end = self.broadcast_ps[found[-1]]
+            known = [
+                one.message for one in self.observations
+                if one.time_ps <= end and one.node == source and one.op in (BROADCAST, DELIVER)
+                and past >> one.message & 1 and (one.message == first or self._past[one.message] >> first & 1)
+            ]  # fmt: skip
+            if not known:  # a process that was renewed
+                return first, last
+            found.append(first if first in known else known[0])
+        return tuple(reversed(found))
+
     # ---- the frames -------------------------------------------------------------------------------------------------
     def window(self, window: Window) -> None:
         """Keep a window of events.

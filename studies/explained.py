@@ -59,10 +59,10 @@ def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
 
 def drawn(one: Chain, title: str) -> spacetime.Story:
     """Return a chain in the form for diagrams."""
-    about = frozenset({one.violation.message, one.violation.before} - {-1})
     return spacetime.Story(
-        one.events, one.names, title, one.title, describe_chain(one), about, one.wanted, one.violation.node, timed=True
-    )
+        one.events, one.names, title, one.title, describe_chain(one), frozenset(one.path), one.wanted, one.violation.node,
+        one.path, one.violation.time_ps, timed=True,
+    )  # fmt: skip
 
 
 def describe_chain(one: Chain) -> Sequence[str]:

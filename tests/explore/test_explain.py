@@ -195,12 +195,64 @@ def test_a_broken_handoff_on_a_simulator_is_drawn_with_its_messages_and_the_copi
     assert all(lost or untaken for lost, untaken in crosses), "a copy that did not count"
 
 
+def lines_of(story: spacetime.Story) -> list[spacetime.Shape]:
+    return [one for one in spacetime._drawing(story)["shapes"] if one.kind == "line" and one.says]
+
+
+def test_a_vectorized_protocol_has_arrows_from_broadcasts_to_deliveries_and_a_dashed_one_to_the_missing_delivery() -> (
+    None
+):
+    job = Job("dcs23", {"processes": 100, "entries": 20, "rate": 400.0, "load": "constant"}, 1, "inline")
+    found = explain.look(job, None, 1).chains[0]
+    assert not any(event.what == "sent" for event in found.events), "no packet is known"
+    late, wrong = found.violation.before, found.violation.message
+    story = explain.drawn(found, "a title")
+    said = {line.says: line for line in lines_of(story)}
+    to = f"its delivery by node {found.violation.node}"
+    assert {f"message {late}: from its broadcast to {to}", f"message {wrong}: from its broadcast to {to}"} <= set(said)
+    (missing,) = [line for line in said.values() if line.dashes]
+    assert missing.says == f"message {late} should have been delivered here"
+    early, delivered = (
+        said[f"message {wrong}: from its broadcast to {to}"],
+        said[f"message {late}: from its broadcast to {to}"],
+    )
+    assert (missing.x, missing.y) == (delivered.x, delivered.y), "from the same broadcast"
+    assert early.x2 - 20 < missing.x2 < early.x2 < delivered.x2, "where the other message came instead, before its own"
+
+
+def test_time_is_to_scale_and_has_round_ticks() -> None:
+    log = [Event(t * 10**9, "broadcast", 0, t, -1, "") for t in (13, 14, 53, 93)]
+    story = spacetime.Story(log, {0: "a", 1: "b"}, "t", "broken", [""] * 4, timed=True)
+    shapes = spacetime._drawing(story)["shapes"]
+    first, second, third, last = [one.x for one in shapes if one.kind == "dot"]
+    assert (third - first) / (last - first) == pytest.approx(0.5, abs=0.01) and second - first < 15
+    ticks = {one.text: one.x for one in shapes if one.kind == "text" and one.text.endswith(" s")}
+    assert list(ticks) == [f"0.0{n} s" for n in range(2, 10)]
+    assert first < ticks["0.02 s"] < third < ticks["0.08 s"] < last
+    words = {one.text: one.y for one in shapes if one.kind == "text" and one.text[0] == "b"}
+    assert words["b14"] < words["b13"] == words["b53"], "neighbours' words do not overlap"
+
+
+def test_the_path_names_the_messages_between_the_missing_one_and_the_wrong_one() -> None:
+    witness = Witness(4)
+    rows = [
+        (BROADCAST, 1, 0, 0), (DELIVER, 2, 0, 0), (DELIVER, 3, 1, 0), (BROADCAST, 4, 1, 1), (DELIVER, 5, 2, 1),
+        (BROADCAST, 6, 2, 2), (DELIVER, 7, 2, 0), (DELIVER, 8, 3, 2),
+    ]  # fmt: skip
+    witness.observe(*(np.array(column) for column in zip(*rows, strict=True)))
+    first = witness.violations[0]
+    assert (first.node, first.message, first.before) == (2, 1, 0) and witness.path(0, 1) == (0, 1)
+    assert witness.path(0, 2) == (0, 1, 2), "node 2 delivered message 0 too late to have known it"
+
+
 def test_an_arrived_copy_that_is_not_delivered_has_a_cross() -> None:
     log = [
         Event(0, "broadcast", 0, 0, -1, ""), Event(1, "sent", 0, 7, -1, "0"), Event(2, "packet", 1, 7, 0, "0"),
         Event(3, "sent", 0, 8, -1, "0"), Event(4, "packet", 1, 8, 0, "0"), Event(4, "delivered", 1, 0, -1, ""),
     ]  # fmt: skip
-    story = spacetime.Story(log, {0: "a", 1: "b"}, "t", "broken", [""] * 6, frozenset({0}), frozenset({7, 8}), 1, True)
+    story = spacetime.Story(
+        log, {0: "a", 1: "b"}, "t", "broken", [""] * 6, frozenset({0}), frozenset({7, 8}), 1, timed=True
+    )
     assert spacetime.diagram(story).count('class="untaken"') == 1
     others = [event._replace(node=1 - event.node) for event in log]
     assert 'class="untaken"' not in spacetime.diagram(replace(story, log=others)), "only where it was waited for"
