@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
-from causeway.network.field_shapes import check_shapes
+from causeway.network.field_shapes import check_shapes, is_number
 from causeway.network.random import (
     QUANTILE_BINS,
     STREAM_HOT,
@@ -131,6 +131,10 @@ def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nod
         messages: The number of broadcasts after which the workload ends; None: it ends with the run.
         nodes: The number of nodes that broadcast: nodes 0, 1, ... By default all, of a mobile network all hosts.
     """
+    if not is_number(rate):
+        raise UserError(f"poisson was given rate={rate!r}; allowed: broadcasts per second, a number")
+    if messages is not None and messages == 0:
+        raise UserError("poisson was given messages=0; allowed: 1 and up, or None for no limit")
     count = FROM_NETWORK if nodes is None else nodes
     return Workload(count, messages=messages or 0, size_bytes=size_bytes, rate=rate)
 

@@ -275,8 +275,15 @@ class CausalityChecker(Observer):
         """Check rows of observations.
 
         Raises:
-            ValueError: A message is broadcast out of order, or delivered before it was broadcast.
+            ValueError: A message is broadcast out of order, or delivered before it was broadcast; or there are more
+                nodes than the checker is for, beyond whose arrays the kernels would write.
         """
+        for one in (int(node.min()), int(node.max())) if len(node) else ():
+            if not 0 <= one < self.nodes:
+                raise ValueError(
+                    f"node {one} is observed by a CausalityChecker of {self.nodes} nodes; give it the number of nodes "
+                    "of the run"
+                )
         violating = np.zeros(len(op), np.bool_)
         row = 0
         while (row := _observe(self._s, op, node, message, row, violating)) < len(op):

@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.events import Actions, Kind, Window
+from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
+from causeway.pycontrol.protocol_errors import protocol_error
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """The observations of a node:
@@ -120,7 +122,12 @@ class Context:
 
     def _report(self, rows: tuple[NDArray[Any], ...]) -> None:
         for observer in self.observers:
-            observer.observe(*rows)
+            try:
+                observer.observe(*rows)
+            except (RunError, UserError):
+                raise
+            except Exception as error:
+                raise protocol_error(type(observer).__name__, int(rows[1][-1]), "observe(...)", error) from error
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
         """Add one sample to a time series of a module, such as `node[3]`."""

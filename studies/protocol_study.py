@@ -150,7 +150,7 @@ class ProtocolStudy(Study):
 
     def observers(self, params: Any, nodes: int) -> list[Observer]:
         """Return the given observers; the causality checker if none are."""
-        return super().observers(params, nodes) if self.parts.observers is None else list(self.parts.observers(nodes))
+        return super().observers(params, nodes) if self.parts.observers is None else self.parts.observers(nodes)
 
 
 def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyObject:

@@ -146,6 +146,8 @@ def _check_complete(points: Sequence[Mapping[str, Any]], names: Iterable[str]) -
 
 def _time(name: str, value: Any) -> int:
     """Return a time; raise UserError unless it is a positive whole number of picoseconds."""
+    if isinstance(value, np.integer):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         shown = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
         raise UserError(f"{name} is {shown}; allowed: a time above 0, as in {name}=causeway.seconds(10)")

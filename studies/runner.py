@@ -20,6 +20,7 @@ from causeway.errors import UserError, unknown
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol import debugging
 from causeway.pycontrol.loop import Outcome, Progress, Steps, passive_mask, run_protocol, windows
+from causeway.pycontrol.observing import validated_observers
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
@@ -242,7 +243,8 @@ class StartedRun:
             returned = type(self.protocol).__name__
             raise UserError(f"study {job.study.name}: protocol() returned {returned}; allowed: a Protocol")
         self.spec = make_spec(job, passive_mask(self.protocol))
-        self.observers = job.study.observers(job.params, self.spec.network.nodes)
+        found = job.study.observers(job.params, self.spec.network.nodes)
+        self.observers = validated_observers(found, f"observers of study {job.study.name}")
 
     def run(self, steps: Steps) -> Generator[None, None, Outcome]:
         """Return the run as a generator, which pauses where `steps` does."""
