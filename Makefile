@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve bench chaos clean
+.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve pictures bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 adapter, the OMNeT++ adapter if OMNeT++ is found"
 	@echo "make lint    ruff, clang-format and mypy"
 	@echo "make docs    run what the tutorial and the how-to pages show, and build the site (build/site); make docs-serve shows it"
+	@echo "make pictures  the pictures of README and of the gallery, from real runs"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
 	@echo "make adapters   compile the C++ adapters of the simulators that are here (make ns3, make omnet: one of them)"
@@ -101,12 +102,17 @@ lint: $(VENV)/.ready proto
 	$(BIN)/clang-format --dry-run -Werror $$(find bridge ns3 omnet tests -name '*.cc' -o -name '*.h')
 	$(BIN)/mypy
 
-# The site has its libraries in a folder of its own. `--strict` and links.py: a broken link ends the build.
+# The site has its libraries in a folder of its own. A broken link, or a name without a docstring, ends the build.
 SITE := PYTHONPATH=$(VENV)/docs NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
 docs: setup $(VENV)/docs/.ready
 	$(BIN)/python docs/transcripts.py
 	$(SITE) build --strict
-	$(BIN)/python docs/links.py build/site
+	$(BIN)/python docs/check_site.py build/site
+
+# The pictures of README and of the gallery, each from a real run.
+pictures: setup
+	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/gallery.py
 
 docs-serve: $(VENV)/docs/.ready
 	$(SITE) serve

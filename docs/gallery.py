@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import resource
 import subprocess
@@ -201,8 +200,7 @@ def _run(command: list[str], folder: Path) -> float:
     """Run a command and return the seconds of the processor that it took."""
     words = [sys.executable, "-m", "causeway.cli.main", *command[1:]] if command[0] == "causeway" else command
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):  # 1: a check has found something
         sys.exit(f"{' '.join(command)}: {done.stderr or done.stdout}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

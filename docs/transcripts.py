@@ -34,12 +34,14 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 PAGES = ("tutorial", "how-to")
 BLOCK = re.compile(
-    r"(?:<!-- needs: (?P<needs>\w+) -->\n|(?P<not_run><!-- not run: .+ -->)\n)?^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
+    r"(?:<!-- needs: (?P<needs>\w+) -->\n|(?P<not_run><!-- not run: [^\n]+ -->)\n)?"
+    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+FENCE = re.compile(r"^ *```", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^]]*\]\(([^):]+)\)")
-COMMAND_S = 600
+COMMAND_S = 1800
 FIRST_TIME = "causeway: compiling"
 """The beginning of a line that only the first run on a machine prints."""
 
@@ -60,6 +62,8 @@ class Page:
         text, done, program = self.path.read_text(), 0, ""
         out: list[str] = []
         blocks = list(BLOCK.finditer(text))
+        if 2 * len(blocks) != (fences := len(FENCE.findall(text))):
+            raise SystemExit(f"{self.path}: {len(blocks)} blocks and {fences / 2:g} pairs of fences")
         for block, after in zip(blocks, [*blocks[1:], None], strict=True):
             out.append(text[done : block.start("text")])
             shown, done = block["text"], block.end("text")
@@ -175,10 +179,8 @@ def main() -> None:
         if found and given.update:
             page.write_text(text)
         without = f" (not run here: what needs {', '.join(sorted(set(left_out)))})" if left_out else ""
-        print(
-            f"{page}: {'updated' if found and given.update else 'wrong' if found else 'as it says'}{without}",
-            flush=True,
-        )
+        verdict = "as it says" if not found else "updated" if given.update else "wrong"
+        print(f"{page}: {verdict}{without}", flush=True)
         if found and not given.update:
             print(found)
         wrong += bool(found) and not given.update

@@ -91,6 +91,18 @@ def test_a_block_that_nothing_runs_is_refused(tmp_path: Path) -> None:
     assert difference(tmp_path, shown) == ("", shown)
 
 
+def test_blocks_behind_one_that_is_not_run_are_run(tmp_path: Path) -> None:
+    shown = "<!-- not run: no cluster -->\n```sh\nexit\n```\n\n<!-- needs: rocket -->\n```console\n$ echo 1\n2\n```\n"
+    page = tmp_path / "page.md"
+    page.write_text(shown)
+    assert TRANSCRIPTS["difference"](page, lambda name: True)[1] == shown.replace("2\n", "1\n")
+
+
+def test_a_fence_that_is_no_block_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="2 blocks and 3 pairs of fences"):
+        difference(tmp_path, "```python\npass\n```\n```c++\n```\n```python\npass\n```\n")
+
+
 def test_a_picture_that_a_program_writes_replaces_the_one_that_is_shown(tmp_path: Path) -> None:
     page, picture = tmp_path / "page.md", tmp_path / "images" / "one.svg"
     picture.parent.mkdir()

@@ -1,16 +1,20 @@
-"""Checks the built site: every link and picture leads to a file of the site, and every anchor to an element in it.
+"""Checks the built site: every link leads somewhere, and every public name has its place in the API pages.
 
-    python docs/links.py build/site        # exits with status 1, and names each link that leads nowhere
+    python docs/check_site.py build/site        # exits with status 1, and names what is wrong
 
 mkdocs checks the links that pages contain as Markdown; this checks what became of them, of links in HTML and of those
-that the theme, the API reference and the pages of source files add. Links to other sites are counted, not followed.
+that the theme, the API reference and the pages of source files add. Links to other sites are counted, not followed. A name
+or member without a docstring is not in the API pages, and so is found here.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from types import FunctionType
 from urllib.parse import unquote, urlsplit
 
 TARGETS = {"a": "href", "link": "href", "img": "src", "script": "src"}
@@ -54,14 +58,41 @@ def broken(site: Path) -> tuple[list[str], int, int]:
     return wrong, followed, outside
 
 
+def members(kind: type) -> Iterator[str]:
+    """Yield the names of the public methods and properties that a class defines itself."""
+    for name, value in vars(kind).items():
+        if not name.startswith("_") and isinstance(value, property | classmethod | staticmethod | FunctionType):
+            yield name
+
+
+def undocumented(site: Path) -> list[str]:
+    """Return the public names, and members of public classes, that the API pages lack."""
+    import causeway
+
+    shown = set().union(*(Links(page.read_text()).ids for page in (site / "api").rglob("*.html")))
+    lacking = []
+    for name in causeway.__all__:
+        what = getattr(causeway, name)
+        if not inspect.isclass(what) and not inspect.isfunction(what):
+            lacking += [] if any(one.endswith(f".{name}") for one in shown) else [name]
+            continue
+        path = f"{what.__module__}.{what.__qualname__}"
+        wanted = [path, *(f"{path}.{member}" for member in (members(what) if inspect.isclass(what) else ()))]
+        lacking += [one for one in wanted if one not in shown]
+    return lacking
+
+
 def main() -> None:
     """Check the site in the folder that is named."""
-    wrong, followed, outside = broken(Path(sys.argv[1]))
+    site = Path(sys.argv[1])
+    wrong, followed, outside = broken(site)
+    lacking = undocumented(site)
     print("".join(f"leads nowhere: {link}\n" for link in wrong), end="")
     print(
-        f"{followed:,} links of the site were followed, {len(wrong)} lead nowhere; {outside:,} to other sites were not"
+        f"{followed:,} links inside the site, of which {len(wrong)} lead nowhere; {outside:,} to other sites, not tried"
     )
-    sys.exit(bool(wrong))
+    print("".join(f"not in the API pages, or without a docstring: {name}\n" for name in lacking), end="")
+    sys.exit(bool(wrong or lacking))
 
 
 if __name__ == "__main__":
