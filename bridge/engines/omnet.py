@@ -196,6 +196,7 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
         "cmdenv-express-mode": "true",
+        "print-undisposed": "false",  # after an error they would follow it, line by line, and hide it
         **_results(spec),
         **instruments(spec),
     }

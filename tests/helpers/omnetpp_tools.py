@@ -215,3 +215,10 @@ def run_inet(example: str, results: Path, *options: str) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+def version_of_inet() -> str:
+    """Return the version of the INET that `need_inet` returns."""
+    found = find_omnetpp()
+    assert found is not None and found.inet_version is not None
+    return found.inet_version
