@@ -335,6 +335,31 @@ def with_interval(values: Sequence[float], show: Callable[[float], str] = short)
     return show(mean) + (f" ± {show((high - low) / 2)}" if len(values) > 1 and sd > 0 else "")
 
 
+def of_points(
+    measured: Measured, points: Mapping[str, Mapping[str, Any]], quantities: Mapping[str, str], first: str = "runs of"
+) -> list[str]:
+    """Return a table with a row for each point that was run, and a column for each quantity.
+
+    Args:
+        measured: All runs of the study.
+        points: Words -> the parameters of a point, and perhaps `engine`.
+        quantities: Words -> a scalar, or an expression over scalars and parameters.
+        first: The head of the first column.
+
+    Raises:
+        NotRun: None of the points was run.
+    """
+    found = [(words, measured.at(**point)) for words, point in points.items()]
+    rows = [
+        (words, *(with_interval(runs.values(quantity)) for quantity in quantities.values()), str(len(runs.rows)))
+        for words, runs in found
+        if runs.rows
+    ]
+    if not rows:
+        raise NotRun("none of its points")
+    return lines((first, *quantities, "seeds"), rows)
+
+
 def beside(measured: float, paper: float | None, decimals: int = 0) -> str:
     """Format a measured number, with the paper's in parentheses; "=" if all printed digits are the same."""
     text = number(measured, decimals)

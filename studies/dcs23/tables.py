@@ -10,14 +10,15 @@ import numpy as np
 
 from causeway.studies import scores
 from causeway.studies.dcs23.factors import COUNTED, DRAWS
-from causeway.studies.dcs23.study import AUTHORS, DYNAMIC, FIXED, MATRIX_SHAPES, OWN_MEAN, RANDOM, SHAPES
+from causeway.studies.dcs23.study import AUTHORS, DYNAMIC, FIXED, MATRIX_SHAPES, OWN_MEAN, PROGRAM, RANDOM, SHAPES
 from causeway.studies.scores import Reading, Score, Tried
-from causeway.studies.tables import Measured, NotRun, Table, lines, short, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, of_points, short, with_interval
 
 UNTIL_S = tuple(range(10, 121, 10))
 """Ends of the 10 s stretches of Figure 10."""
 SCALARS = (
     "entries_mean", "entries_max", "deliveries", "missing", "duplicates", *COUNTED,
+    "rounds", "rounds_refused", "rounds_remove", "removed", "control_packets", "control_bytes",
     *(f"violations_until_{until}s" for until in UNTIL_S),
 )  # fmt: skip
 LOADS: dict[str, tuple[dict[str, Any], dict[int, str]]] = {
@@ -55,7 +56,7 @@ def matrix(measured: Measured) -> list[str]:
     for name, (shape, paper) in MATRIX_SHAPES.items():
         fixed = measured.at(**shape, entries=FIXED[paper])
         for draw in ("random", "id"):
-            for policy in DYNAMIC:
+            for policy in (*DYNAMIC, PROGRAM):
                 point = {**shape, **policy, "components_draw": draw}
                 runs = measured.at(**point)
                 if runs.rows:
@@ -124,6 +125,27 @@ def figure10_scripted(measured: Measured) -> list[str]:
     if not measured.at(**point).rows:
         raise NotRun("the sweep `figure10_scripted`")
     return _over_time([("scripted", measured.at(**point))])
+
+
+def complexity(measured: Measured) -> list[str]:
+    """Compute packets and bytes of a round by processes N and entries M of a component (Sections IV-D and IV-E)."""
+    points = {
+        f"N = {n:,}, M = {size}": {"processes": n, "duration_s": 30.0, "component_size": size}
+        for n, size in ((125, 50), (250, 25), (250, 50), (250, 100), (500, 50), (1000, 50))
+    }
+    quantities = {
+        "rounds": "rounds", "packets of a round": "control_packets/rounds",
+        "of a round and process": "control_packets/rounds/processes",
+        "bytes of a packet": "control_bytes/control_packets",
+    }  # fmt: skip
+    return of_points(measured, points, quantities, "bell of 30 s")
+
+
+def at_once(measured: Measured) -> list[str]:
+    """Compute what it saves that a Remove round is about all inactive components."""
+    points = {"one component": {"remove_at_once": False}, "all inactive ones": {"remove_at_once": True}}
+    names = ("rounds", "rounds_refused", "rounds_remove", "removed", "control_bytes", "violations")
+    return of_points(measured, points, {name.replace("_", " "): name for name in names}, "a Remove round is about")
 
 
 def _over_time(found: list[tuple[str, Measured]]) -> list[str]:
@@ -214,5 +236,6 @@ _HERE = sys.modules[__name__]
 
 TABLES: dict[str, Table] = {
     "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "matrix": matrix, "figure7 figure9": figure7_9,
-    "factors": factors, "figure10": figure10, "figure10_scripted": figure10_scripted,
+    "complexity": complexity, "at_once": at_once, "factors": factors, "figure10": figure10,
+    "figure10_scripted": figure10_scripted,
 }  # fmt: skip

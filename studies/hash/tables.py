@@ -40,6 +40,10 @@ def table1(measured: Measured) -> list[str]:
         ("deliveries, exact (the checker)", cell("violations"), cell("violations_undetected")),
         ("deliveries, as the authors' program counts", cell("direct_violations"), cell("direct_violations_undetected")),
     ]  # fmt: skip
+    wider = measured.at(**AUTHORS, entries=4, detector="mostefaoui", delay_sd_ms=30.0)
+    if wider.rows:
+        both = (with_interval(wider.values(name)) for name in ("messages_violated", "messages_violated_undetected"))
+        rows.append((f"messages, deviation 30 ms ({len(wider.rows)} seeds)", *both))
     head = (
         f"{len(runs.rows)} seeds, 95 % intervals",
         "no detector (paper: 507)",
@@ -78,6 +82,9 @@ def table2(measured: Measured) -> list[str]:
     rows = [row(f"staggered, `hash_limit={limit}`", **AUTHORS, hash_limit=limit) for limit in LIMITS]
     rows = [row for row in rows if any(cell != "–" for cell in row[1:])]
     rows.append(row("the authors' search", **AUTHORS, **SEARCH))
+    for sd in (20.0, 30.0):
+        program = {**AUTHORS, **SEARCH, "entries": 4, "delay_sd_ms": sd}
+        rows.append(row(f"the same with four entries, deviation {sd:g} ms", **program))
     rows.append(row("exponential"))
     if all(cell == "–" for row in rows for cell in row[1:]):
         raise NotRun("the sweep `table2`, or one like it")

@@ -21,7 +21,9 @@ from causeway.network.networks import AbstractNetwork, normal_delay
 from causeway.network.random import STREAM_PROTOCOL, draw_unit
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocols.icpp18.compared import Compared
+from causeway.pycontrol.protocols.icpp18.queueing import QueueingNodes
 from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wire
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.limits import must_fit
@@ -52,6 +54,15 @@ class Icpp18Params(Params):
     delay_mean: float = Field(100.0, ge=0, le=1e6, description="mean delay of a packet, in units")
     delay_sd: float = Field(25.0, ge=0, le=1e6, description="standard deviation of the delay, in units")
     whole_units: bool = Field(False, description="truncate delays to whole units, as in the first author's VCube-PS")
+    in_queue: bool = Field(
+        False, description="a packet that waits for its sender's CPU takes in later messages to the same child"
+    )
+    slow: float = Field(
+        0.0, ge=0, le=1e5, description="nodes differ: each takes up to this many units more before it sends"
+    )
+    warmup: int = Field(
+        0, ge=0, le=9_999, description="first broadcasts of each node that are left out of the dependencies"
+    )
     compare: bool = Field(False, description="repeat the run without aggregation, and record the differences")
 
     @model_validator(mode="after")
@@ -60,6 +71,12 @@ class Icpp18Params(Params):
             raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.nodes}: choose a power of two")
         if self.compare and not self.aggregation:
             raise ValueError("compare=true compares aggregation with none: leave aggregation=true")
+        if self.compare and (self.in_queue or self.slow or self.warmup):
+            raise ValueError("compare=true needs in_queue=false, slow=0 and warmup=0")
+        if self.in_queue and (self.slow or self.warmup):
+            raise ValueError("in_queue=true needs slow=0 and warmup=0")
+        if self.warmup >= self.messages:
+            raise ValueError(f"warmup={self.warmup} leaves none of {self.messages} broadcasts of a node")
         must_fit("the times of all messages at all nodes", self.nodes * self.nodes * self.messages)
         return self
 
@@ -114,6 +131,21 @@ class Icpp18Study(Study):
             for start in ({}, {"start": "uniform", "spread": 500.0})
             for whole in (True, False)
         ],
+        "spreads": [
+            {"nodes": n, "spread": spread} for n in SIZES[1:] for spread in (400.0, 450.0, 500.0, 550.0, 650.0, 700.0)
+        ],
+        "in_queue": [
+            {"nodes": n, "in_queue": True, "aggregation": aggregation, **start}
+            for n in (16, 32, 64, 128)
+            for aggregation in (True, False)
+            for start in ({}, STARTS[0])
+        ],
+        "slow": [
+            {"nodes": 1024, "slow": slow, "aggregation": a} for slow in (50.0, 100.0, 200.0) for a in (True, False)
+        ],
+        "several": [
+            {"nodes": n, "messages": 5, "warmup": 2, "aggregation": a} for n in (64, 256) for a in (True, False)
+        ],
         "fig11": [{"nodes": n, "trees": t} for n in SIZES for t in ("multi", "single")],
     }
     headlines = (
@@ -155,12 +187,17 @@ class Icpp18Study(Study):
             send_ps=UNIT_PS,
         )
 
-    def protocol(self, params: Icpp18Params) -> CausalAggregation:
+    def protocol(self, params: Icpp18Params) -> Protocol:
         """Return the protocol; with `compare`, one that also runs the scenario without aggregation."""
         wire = _wire(params)
         single = params.trees == "single"
+        if params.in_queue:
+            return QueueingNodes(params.nodes, params.aggregation, single, wire)
         if not params.compare:
-            return CausalAggregation(params.messages, params.aggregation, single, wire)
+            slow_ps = round(params.slow * UNIT_PS)
+            return CausalAggregation(
+                params.messages, params.aggregation, single, wire, slow_ps=slow_ps, warmup=params.warmup
+            )
         return Compared(params.messages, single, wire, lambda seed: self._without_aggregation(params, seed))
 
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:

@@ -8,7 +8,7 @@ from typing import Any
 
 from causeway.studies import scores
 from causeway.studies.scores import Reading, Tried
-from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, percent, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, of_points, percent, with_interval
 
 LARGE = 1024
 """The number of nodes in Figures 9 and 10."""
@@ -194,6 +194,74 @@ def fig11(measured: Measured) -> list[str]:
     ), rows)  # fmt: skip
 
 
+def spreads(measured: Measured) -> list[str]:
+    """Fit the spread of the start times to each size alone: packets with aggregation, in percent off the paper's."""
+    tried = sorted({point["spread"] for point in measured.study.sweeps["spreads"]} | {600.0})
+    rows = []
+    for n in SIZES:
+        paper = measured.paper("Table 1", "packets", nodes=n)
+        off = {spread: measured.at(nodes=n, spread=spread).values("packets") for spread in tried}
+        ratios = {spread: sum(values) / len(values) / paper - 1 for spread, values in off.items() if values and paper}
+        if len(ratios) > 1:
+            best = min(ratios, key=lambda spread: abs(ratios[spread]))
+            cells = (f"{100 * ratios[spread]:+.1f}" if spread in ratios else "" for spread in tried)
+            rows.append((f"{n:,}", *cells, f"{best:g}"))
+    if not rows:
+        raise NotRun("the sweep `spreads`")
+    return lines(("nodes", *(f"{spread:g}" for spread in tried), "nearest"), rows)
+
+
+def in_queue(measured: Measured) -> list[str]:
+    """Compute Table 1 where packets grow in the sending queue."""
+    rows = []
+    for n in (16, 32, 64, 128):
+        paper = measured.paper("Table 1", "packets", nodes=n)
+        cells = []
+        for start in ({}, {"start": "poisson", "spread": 1000.0}):
+            runs = measured.at(nodes=n, in_queue=True, **start)
+            alone = measured.at(nodes=n, in_queue=True, aggregation=False, **start)
+            off = f", {percent(runs.mean('packets') / paper)}" if runs.rows and paper else ""
+            cells += [with_interval(runs.values("packets")) + off, with_interval(alone.values("packets"))]
+        if any(cells):
+            rows.append((f"{n}", f"{paper:,.0f}", f"{n * (n - 1):,}", *cells))
+    if not rows:
+        raise NotRun("the sweep `in_queue`")
+    head = ("with our starts", "the queue alone", "with the printed starts", "the queue alone")
+    return lines(("nodes", "paper", "paper, no aggregation", *head), rows)
+
+
+def slow(measured: Measured) -> list[str]:
+    """Compute Figure 9 with nodes that differ: each takes up to so many units more before it sends."""
+    points = {
+        f"{'aggregation' if aggregation else 'none'}, up to {longest:g} units": {
+            "nodes": LARGE, "slow": longest, "aggregation": aggregation,
+        }
+        for aggregation in (True, False)
+        for longest in (0.0, 50.0, 100.0, 200.0)
+    }  # fmt: skip
+    quantities = {
+        "nodes that buffer at most 50": "nodes_buffering_to_50", "over 250": "nodes_buffering_over_250",
+        "packets": "packets", "reception (units)": "reception_latency",
+    }  # fmt: skip
+    return of_points(measured, points, quantities, "1,024 nodes")
+
+
+def several(measured: Measured) -> list[str]:
+    """Compute what several broadcasts of each node change, the first two left out of the dependencies."""
+    points = {
+        f"{n} nodes, {words}": {"nodes": n, **how}
+        for n in (64, 256)
+        for words, how in (("one broadcast", {}), ("five", {"messages": 5, "warmup": 2}))
+    }
+    quantities = {
+        "packets (% of those without aggregation)": "100*packets/(nodes*(nodes-1)*messages)",
+        "with several messages (%)": "100*packets_aggregated/packets", "no dependency (%)": "independent_share",
+        "1 to 4 (%)": "dependencies_1_4", "most dependencies": "dependencies_max",
+        "over 1,400 bytes (%)": "packets_over_1400_bytes",
+    }  # fmt: skip
+    return of_points(measured, points, quantities)
+
+
 def _percents(value: float) -> str:
     return f"{value:.3g} %"
 
@@ -252,7 +320,8 @@ FORMULAS = {
 """Scalars that follow from stored ones."""
 IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
 TRIED = (
-    Tried("Tables 1 to 3, Figures 6 to 10", ("table1", "table1_sd35", "deviations", "starts", "vcube_ps"),
+    Tried("Tables 1 to 3, Figures 6 to 10",
+          ("table1", "table1_sd35", "deviations", "starts", "vcube_ps", "spreads", "in_queue", "slow", "several"),
           across=("nodes", "aggregation", "compare", "message_size"), elsewhere=28),
 )  # fmt: skip
 
@@ -291,5 +360,5 @@ _HERE = sys.modules[__name__]
 TABLES: dict[str, Table] = {
     "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "fig11": fig11, "deviations": deviations,
     "table1": table1, "table2 table3 fig6": shares, "fig7": fig7, "fig8": fig8, "fig9 fig10": fig9_10,
-    "rest": rest,
+    "rest": rest, "spreads": spreads, "in_queue": in_queue, "slow": slow, "several": several,
 }  # fmt: skip

@@ -7,17 +7,19 @@ takes 0.8 and reception 0.1 units, without queues. A process acts on a packet 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from causeway.analysis.plots import Headline, Plot
 from causeway.network.networks import AbstractNetwork, constant_delay
 from causeway.network.random import STREAM_PROTOCOL, draw_unit
 from causeway.network.workload import Faults, Script, Workload
-from causeway.pycontrol.protocol import Observer
+from causeway.pycontrol.protocol import Observer, Protocol
 from causeway.pycontrol.protocols.ladc18.audit import BestEffortAudit
+from causeway.pycontrol.protocols.ladc18.floating import FloatingBroadcast
 from causeway.pycontrol.protocols.ladc18.vectorized import BundledBroadcast, Limits
 from causeway.pycontrol.protocols.vcube.tree import dimension
 from causeway.studies.study import MS_PS, Params, Study
@@ -66,6 +68,12 @@ class Ladc18Params(Params):
     crash_within: float = Field(
         0.0, ge=0, le=1e6, description="random crashes happen within this time, in units; 0: processes/10, at most 5"
     )
+    test_until: float = Field(
+        0.0, ge=0, le=1e6, description="time, in units, until which detectors test even if all broadcasts are complete"
+    )
+    clock: Literal["exact", "float"] = Field(
+        "exact", description="float: times are added in floating point, as in the paper's simulator; without crashes"
+    )
     test_interval: float = Field(
         30.0, ge=0.1, le=1e6, description="pause of the failure detector between rounds, in units"
     )
@@ -79,6 +87,8 @@ class Ladc18Params(Params):
                 f"trees={self.trees} is more than the {self.processes} processes there are; choose at most that many, "
                 "or 0 for all"
             )
+        if self.clock == "float" and self.crashes:
+            raise ValueError("clock=float has no failure detector; leave crashes=0, or choose clock=exact")
         if self.crashes >= self.processes:
             raise ValueError(f"{self.crashes} crashes leave none of {self.processes} processes")
         if self.max_delay < REACTION_PS / UNIT_PS and self.max_payload > min(self.tree_size, self.ack_size):
@@ -125,6 +135,18 @@ class Ladc18Study(Study):
             if n <= max(FITTED_SIZES)
             for point in _grid([n], crashes=dimension(n) - 1)
         ],
+        "detection": [
+            {
+                "processes": n,
+                **SCENARIOS["SMALL2"],
+                "crashes": crashes,
+                "crash_within": 30.0,
+                "test_until": 34.0 * (dimension(n) ** 2 + 1),
+            }
+            for n in SIZES[:4]
+            for crashes in (dimension(n) - 1, n // 2)
+        ],
+        "float": _grid(SIZES, clock="float"),
         "fig3": _grid(SIZES),
         "fig4": [{"processes": 1024, **SCENARIOS[s]} for s in ("SMALL2", "BIG2")],
         "small": _grid(SIZES[:5]) + _grid(SIZES[:5], crashes=1),
@@ -146,8 +168,9 @@ class Ladc18Study(Study):
         """Return a network with constant delays; with crashes, each process has a failure detector as a second node."""
         n = params.processes
         dimension(n)
-        sources = min(params.trees or n, n)
-        node = np.repeat(np.arange(sources, dtype=np.int32), max(1, n // sources))
+        if params.clock == "float":
+            return AbstractNetwork(nodes=n, delay=constant_delay(TRAVEL_MS), workload=Workload(nodes=n))
+        node = _sources(params)
         script = Script(np.zeros(len(node), np.int64), node, np.full(len(node), params.tree_size, np.int32))
         with_detectors = n if params.crashes else 0
         return AbstractNetwork(
@@ -158,14 +181,16 @@ class Ladc18Study(Study):
             faults=_faults(params, seed),
         )
 
-    def protocol(self, params: Ladc18Params) -> BundledBroadcast:
+    def protocol(self, params: Ladc18Params) -> Protocol:
         """Return the broadcast protocol with the limits of the parameters."""
-        return BundledBroadcast(
-            Limits(
-                params.processes, round(params.max_delay * UNIT_PS), params.max_payload, params.tree_size,
-                params.ack_size, round(params.test_interval * UNIT_PS), REPLY_TIMEOUT_PS,
-            )
+        limits = Limits(
+            params.processes, round(params.max_delay * UNIT_PS), params.max_payload, params.tree_size,
+            params.ack_size, round(params.test_interval * UNIT_PS), REPLY_TIMEOUT_PS,
+            round(params.test_until * UNIT_PS),
         )  # fmt: skip
+        if params.clock == "float":
+            return FloatingBroadcast(limits, params.max_delay, _sources(params).tolist())
+        return BundledBroadcast(limits)
 
     def checks(self, params: Ladc18Params) -> Checks:
         """Return the settings of `causeway check ladc18`."""
@@ -179,13 +204,23 @@ class Ladc18Study(Study):
 
     def observers(self, params: Ladc18Params, nodes: int) -> list[Observer]:
         """Return the audit of best-effort broadcast."""
-        return [BestEffortAudit(params.processes)]
+        return [BestEffortAudit(params.processes)] if params.clock == "exact" else []
 
     def scalars(self, params: Ladc18Params, scalars: dict[str, float]) -> dict[str, float]:
         """Replace the time of the last arrival by the latency in units."""
+        if params.clock == "float":
+            return {**scalars, "latency": round(scalars.pop("last_arrival"), 9)}
+        scalars["detected"] = scalars.pop("learned_ps") / UNIT_PS
         # The application's call takes effect one reaction time after its event: the paper's time 0.
         latency = (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS
         return {**scalars, "latency": round(latency, 9)}
+
+
+def _sources(params: Ladc18Params) -> NDArray[np.int32]:
+    """Return the source of each message: the first `trees` processes have as many each."""
+    n = params.processes
+    sources = min(params.trees or n, n)
+    return np.repeat(np.arange(sources, dtype=np.int32), max(1, n // sources))
 
 
 def _faults(params: Ladc18Params, seed: int) -> Faults:

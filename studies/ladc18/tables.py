@@ -18,7 +18,7 @@ from causeway.studies.ladc18.study import CRASH_LIMITS, FITTED_SIZES, SCENARIOS,
 from causeway.studies.scores import Reading, Score, Tried
 from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, short
 
-SCALARS = ("packets", "latency", "violations", "unfinished")
+SCALARS = ("packets", "latency", "violations", "unfinished", "detected", "tests")
 DECIMALS = {"packets": 0, "latency": 1}
 """The digits that the paper prints."""
 
@@ -147,6 +147,52 @@ def table5_fit(measured: Measured) -> list[str]:
     return lines(head, rows)
 
 
+def floating(measured: Measured) -> list[str]:
+    """Count the fault-free numbers that a clock of floating point numbers gives exactly, beside the exact clock."""
+    rows = []
+    for where, scalar in (("Table 4", "packets"), ("Table 3", "latency")):
+        cells = [cell for cell in _cells(measured, where, scalar) if not cell.parameters["crashes"]]
+        both = [(cell, cell._replace(ours=measured.at(**{**cell.parameters, "clock": "float"}))) for cell in cells]
+        run = [(exact, rounded) for exact, rounded in both if rounded.ours.rows]
+        differ = (
+            f"{_name(rounded.parameters)}: {number(rounded.ours.mean(scalar), DECIMALS[scalar])} for "
+            f"{number(rounded.paper, DECIMALS[scalar])}"
+            for _, rounded in run
+            if not rounded.is_exact
+        )
+        counts = (sum(pair[which].is_exact for pair in run) for which in (0, 1))
+        rows.append((f"{where}, {scalar}", str(len(run)), *map(str, counts), "; ".join(differ) or "none"))
+    if all(row[1] == "0" for row in rows):
+        raise NotRun("the sweep `float`")
+    return lines(("fault-free", "cells run", "exact clock: exact", "floating point: exact", "it differs at"), rows)
+
+
+def _name(parameters: dict[str, Any]) -> str:
+    names = (name for name, point in SCENARIOS.items() if point.items() <= parameters.items())
+    return f"{next(names)}, {parameters['processes']:,}"
+
+
+def detection(measured: Measured) -> list[str]:
+    """Compare the time until all correct processes know all crashes with the bound of log2(n)^2 rounds of tests."""
+    rows = []
+    for point in measured.study.sweeps["detection"]:
+        n, values = point["processes"], measured.at(**point).values("detected")
+        if values:
+            rounds = [max(0.0, value - point["crash_within"]) / ROUND for value in values]
+            rows.append((
+                str(n), str(point["crashes"]), f"{max(values):.1f}", f"{max(rounds):.1f}", str(dimension(n) ** 2),
+                str(len(values)),
+            ))  # fmt: skip
+    if not rows:
+        raise NotRun("the sweep `detection`")
+    last = "rounds of 30 units after the last possible crash, the most"
+    return lines(("processes", "crashes", "all are known after (units)", last, "the bound", "seeds"), rows)
+
+
+ROUND = 30.0
+"""The shortest round of tests, in units: the pause alone."""
+
+
 # ---- every printed number under three readings ----------------------------------------------------------------------
 
 IMPOSSIBLE = {
@@ -225,5 +271,5 @@ _HERE = sys.modules[__name__]
 
 TABLES: dict[str, Table] = {
     "scores": scores.grouped(_HERE), "tried": scores.tried(_HERE), "summary": summary, "table3 table4": table3_4,
-    "table5": table5, "table5_fit": table5_fit,
+    "table5": table5, "table5_fit": table5_fit, "float": floating, "detection": detection,
 }  # fmt: skip

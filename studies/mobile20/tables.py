@@ -8,7 +8,7 @@ from typing import Any
 from causeway.studies import scores
 from causeway.studies.mobile20.study import CELLS, HOSTS_PER_CELL, JOINT, JOINT_EXPERIMENTS, OLDER_FILE
 from causeway.studies.scores import Reading, Tried
-from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, of_points, percent, with_interval
 
 INET: dict[str, Any] = {"engine": "omnet"}
 NS3: dict[str, Any] = {"engine": "ns3"}
@@ -93,7 +93,8 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
 VARIED = "sbuffer_station_sd/sbuffer_station_mean"
 SCALARS = (
     *dict.fromkeys(scalar for rows in ROWS.values() for _, scalar, _ in rows),
-    "sbuffer_station_sd", "violations", "duplicates",
+    "sbuffer_station_sd", "violations", "duplicates", "loss_of_own_hosts", "sbuffer_station_max", "sbuffer_station_end",
+    "connections_station_mean",
 )  # fmt: skip
 
 
@@ -199,6 +200,23 @@ def joint(measured: Measured) -> list[str]:
 def _mean_off(off: list[float | None]) -> float:
     known = [abs(one) for one in off if one is not None]
     return sum(known) / len(known) + (len(off) - len(known)) * 1e9
+
+
+def modes(measured: Measured) -> list[str]:
+    """Compute what the modes that are off by default change: short runs of few seeds on INET, a screening."""
+    points: dict[str, dict[str, Any]] = {}
+    for sweep in ("window", "walks", "reach", "tcp-load", "uncovered", "victims", "instability", "forever"):
+        for point in measured.study.sweeps[sweep]:
+            for seconds in sorted({20, 110, point.get("duration_s", 60)}):
+                own = {name: value for name, value in point.items() if name != "drain_s"}
+                words = ", ".join(f"`{name}={value}`" for name, value in {**own, "duration_s": seconds}.items())
+                points[f"{sweep}: {words}"] = {**INET, **point, "duration_s": seconds}
+    quantities = {
+        "delay (s)": "delivery_delay_s", "loss in reach": "loss_application", "loss, theirs": "loss_of_own_hosts",
+        "`SBuffer`": "sbuffer_station_mean", "largest": "sbuffer_station_max", "at the end": "sbuffer_station_end",
+        "`RBuffer` of hosts": "rbuffer_host_mean", "recovery (s)": "recovery_s", "not delivered": "missing",
+    }  # fmt: skip
+    return of_points(measured, points, quantities, "sweep and point")
 
 
 CURVES: tuple[tuple[str, str, str, str, str], ...] = (
@@ -313,5 +331,5 @@ _HERE = sys.modules[__name__]
 
 TABLES: dict[str, Table] = {
     "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "nine": nine, "joint": joint, "": experiments,
-    "figures": figures, "cells": cells,
+    "figures": figures, "cells": cells, "modes": modes,
 }  # fmt: skip

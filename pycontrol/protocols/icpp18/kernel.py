@@ -72,8 +72,8 @@ def _emit(c, s, tape, here, k, load):
     packet = s.next[0].packet
     s.next[0].packet += 1
     s.content[packet] = -1 - load.first
-    send(tape, here.now_ps + c.reaction_ps, i, packet, k, load.size_bytes)
-    due_ps = here.now_ps + c.reaction_ps
+    due_ps = here.now_ps + c.reaction_ps + s.slow_ps[i]
+    send(tape, due_ps, i, packet, k, load.size_bytes)
     start_ps = max(due_ps, s.cpu_free_ps[i])
     s.counts[0].queue_ps += start_ps - due_ps
     s.cpu_free_ps[i] = start_ps + c.send_ps

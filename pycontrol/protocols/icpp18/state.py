@@ -56,6 +56,7 @@ class Icpp18State(NamedTuple):
     waiting: Annotated[I32, NODE]  # number of pending slots
     max_waiting: Annotated[I32, NODE]
     max_aggregated: Annotated[I32, NODE]
+    slow_ps: Annotated[I64, NODE]  # what it takes before it sends, besides the reaction time
     cpu_free_ps: Annotated[I64, NODE]  # time at which its CPU has sent all its packets
     content: Annotated[I32, PACKET]  # slot, or -1 - offset into `bundles`
     bundles: Annotated[I32, BUNDLED]  # slots, with -1 after the last one of a packet

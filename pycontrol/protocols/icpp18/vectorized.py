@@ -12,6 +12,7 @@ import numpy as np
 
 from causeway.bridge.events import Actions, Kind, Window, joined, no_actions
 from causeway.errors import RunError, UserError
+from causeway.network.random import STREAM_PROTOCOL, draw_unit
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.icpp18 import kernel
 from causeway.pycontrol.protocols.icpp18.kernel import MESSAGE_CLASSES
@@ -21,6 +22,7 @@ from causeway.pycontrol.state_arrays import allocate, size_of, with_room
 from causeway.pycontrol.tape import Tape, events_of, take
 
 SIZE_CLASSES = 64
+STREAM_SPEED = STREAM_PROTOCOL + 2
 BROADCAST_KIND = int(Kind.BROADCAST)
 
 
@@ -41,7 +43,10 @@ class Wire:
 class CausalAggregation(Protocol):
     """All nodes of a run."""
 
-    def __init__(self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire, keep_times: bool = False) -> None:
+    def __init__(
+        self, per_node: int, aggregate: bool, single_tree: bool, wire: Wire, keep_times: bool = False,
+        slow_ps: int = 0, warmup: int = 0,
+    ) -> None:  # fmt: skip
         """Set the parameters of a run.
 
         Args:
@@ -50,11 +55,13 @@ class CausalAggregation(Protocol):
             single_tree: Use the tree of one root for all messages: the paper's baseline.
             wire: The sizes on the wire.
             keep_times: Keep the reception and delivery time of every copy of a message.
+            slow_ps: Nodes differ: each takes a time of its own up to this one before it sends anything.
+            warmup: The first broadcasts of each node that are left out of the counts of dependencies.
 
         Raises:
             UserError: A message does not fit the MTU.
         """
-        self.per_node, self.keep_times = per_node, keep_times
+        self.per_node, self.keep_times, self.slow_ps, self.warmup = per_node, keep_times, slow_ps, warmup
         self.config = (aggregate, single_tree, *_sizes(wire))
 
     def start(self, context: Context) -> None:
@@ -63,6 +70,9 @@ class CausalAggregation(Protocol):
         dimension(context.nodes)
         self._config = Config(context.nodes, context.reaction_ps, *self.config)
         self._s = _make_state(context.nodes, self.per_node, self.keep_times)
+        self._s.slow_ps[:] = [
+            int(self.slow_ps * draw_unit(context.seed, STREAM_SPEED, node, 0)) for node in range(context.nodes)
+        ]
         self._tape = allocate(Tape, reported=1 << 14, act=1 << 14)
 
     def on_window(self, window: Window) -> Actions:
@@ -105,7 +115,7 @@ class CausalAggregation(Protocol):
 
     def scalars(self) -> Mapping[str, float]:
         """Return the counters and means of the run."""
-        return summary(self._s)
+        return summary(self._s, self.warmup * self.context.nodes)
 
 
 def _sizes(wire: Wire) -> tuple[int, int, int, int, int]:
@@ -124,12 +134,16 @@ def _make_state(n: int, per_node: int, keep_times: bool) -> Icpp18State:
     )  # fmt: skip
 
 
-def summary(s: Icpp18State) -> dict[str, float]:
-    """Return the run's scalars. Latencies are means in ps; shares are percentages."""
+def summary(s: Icpp18State, before: int = 0) -> dict[str, float]:
+    """Return the run's scalars, with the dependencies of messages from slot `before` on.
+
+    Latencies are means in ps; shares are percentages.
+    """
     count = {name: float(s.counts[name][0]) for name in s.counts.dtype.names or ()}
     packets, received = max(1.0, count["packets"]), max(1.0, count["received"])
     aggregated = max(1.0, count["aggregated"])
-    dependencies = s.entries[s.entries > 0] - 1
+    later = s.entries[before:]
+    dependencies = later[later > 0] - 1
     messages = max(1, len(dependencies))
     scalars = {
         "packets": count["packets"],

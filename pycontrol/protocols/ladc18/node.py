@@ -40,6 +40,8 @@ class Tally:
     unfinished: int = 0
     """The number of pending acks and bundles of live processes; 0 when every broadcast is complete."""
     last_arrival_ps: int = 0
+    learned_ps: int = 0
+    """The last time at which a process learned of a crash."""
 
 
 class Process(Node):
@@ -211,6 +213,7 @@ class Process(Node):
         """Repair the trees after a crash of j, which the failure detector reports."""
         self.flush_due()
         self.correct[j] = 0
+        self.tally.learned_ps = self.now_ps
         if j in self.due_ps:  # l. 75
             self.cancel_timer(j)
             self.forget_bundle(j)
@@ -279,4 +282,5 @@ class BundledProcesses(PerNode):
             "tests": tests,
             "unfinished": tally.unfinished,
             "last_arrival_ps": tally.last_arrival_ps,
+            "learned_ps": tally.learned_ps,
         }

@@ -91,6 +91,7 @@ class Ladc18State(NamedTuple):
     counts: Annotated[Record, fields(
         sent="i8", carried="i8", timers="i8", messages="i8", samples="i8", need="i8", tests="i8", packets="i8",
         tree_messages="i8", ack_messages="i8", unfinished="i8", last_arrival_ps="i8",
+        learned_ps="i8",
     )]  # fmt: skip
     """`sent`: packets of processes and detectors; `packets`: those of processes. `need`: the most rows that the event
     for which there was no room may add to any array."""

@@ -165,6 +165,7 @@ def on_crash(c, s, tape, here, j):  # l. 73
     i, acks = here.node, s.acks.rows
     flush_due(c, s, tape, here)
     s.correct[i, j] = 0
+    s.counts[0].learned_ps = here.now_ps
     delayed = bundle_for(s, i, j)
     if delayed >= 0:  # l. 75
         cancel_timer(c, tape, here, s.bundles.rows[delayed].timer)

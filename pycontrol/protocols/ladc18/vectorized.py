@@ -80,4 +80,6 @@ class BundledBroadcast(Protocol):
         """Return the counters of messages, packets and tests."""
         count = self._s.counts[0]
         names = ("packets", "tree_messages", "ack_messages", "tests", "unfinished")
-        return {name: float(count[name]) for name in names} | {"last_arrival_ps": int(count["last_arrival_ps"])}
+        return {name: float(count[name]) for name in names} | {
+            name: int(count[name]) for name in ("last_arrival_ps", "learned_ps")
+        }

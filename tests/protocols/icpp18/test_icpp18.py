@@ -291,6 +291,42 @@ def test_more_broadcasts_of_a_node_than_there_is_room_for_are_refused():
         protocol.on_window(window)
 
 
+def test_a_packet_in_the_queue_takes_in_later_messages_to_the_same_child():
+    alone, grown = (
+        run_job(Job("icpp18", {"nodes": 32, "aggregation": False, "in_queue": q, "spread": 20.0}, 1, "inline")).scalars
+        for q in (False, True)
+    )
+    assert alone["packets"] == 32 * 31
+    assert grown["packets"] < alone["packets"]
+    assert grown["largest_aggregate"] > 1
+    assert grown["deliveries"] == 32 * 32
+    assert grown["violations"] == grown["missing"] == grown["duplicates"] == 0
+
+
+def test_a_queue_in_which_nothing_waits_changes_nothing():
+    plain, queueing = (
+        run_job(Job("icpp18", {"nodes": 2, "in_queue": q, "spread": 5000.0}, 1, "inline")).outcome.digest
+        for q in (False, True)
+    )
+    assert plain == queueing
+
+
+def test_nodes_that_differ_delay_messages_and_keep_their_order():
+    equal, differing = (
+        run_job(Job("icpp18", {"nodes": 32, "slow": slow}, 1, "inline")).scalars for slow in (0.0, 200.0)
+    )
+    assert differing["reception_latency"] > equal["reception_latency"] + 50
+    assert differing["violations"] == differing["missing"] == 0
+
+
+def test_the_first_broadcasts_are_left_out_of_the_dependencies():
+    whole, later = (
+        run_job(Job("icpp18", {"nodes": 32, "messages": 3, "warmup": first}, 1, "inline")).scalars for first in (0, 2)
+    )
+    assert whole["packets"] == later["packets"]
+    assert later["independent_share"] < whole["independent_share"], "only the very first ones have no dependency"
+
+
 def test_delays_may_be_truncated_to_whole_units():
     """Cutting makes a delay half a unit shorter on average; nearly all times are then whole units."""
     cut, whole = (Icpp18Study().network(Icpp18Params(nodes=8, whole_units=w), 1).delay for w in (True, False))

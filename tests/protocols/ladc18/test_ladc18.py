@@ -52,6 +52,23 @@ def test_fault_free_cells_of_tables_3_and_4_come_out_exactly(processes: int, sce
             assert round(scalars[cell["scalar"]], 1) == cell["published"]
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_clock_of_floating_point_numbers_gives_the_same_up_to_64_processes(scenario: str):
+    for processes in (8, 32):
+        point = {"processes": processes, **SCENARIOS[scenario]}
+        exact, rounded = (
+            run_job(Job("ladc18", {**point, "clock": c}, 1, "inline")).scalars for c in ("exact", "float")
+        )
+        for name in ("packets", "tree_messages", "ack_messages", "unfinished"):
+            assert exact[name] == rounded[name], name
+        assert exact["latency"] == pytest.approx(rounded["latency"], abs=1e-6)
+
+
+def test_a_clock_of_floating_point_numbers_has_no_crashes():
+    with pytest.raises(ValueError, match="clock=float has no failure detector"):
+        Ladc18Params(clock="float", crashes=1)
+
+
 @pytest.mark.parametrize("scenario", ["SMALL2", "SMALL10"])
 def test_a_crash_of_process_1_costs_as_many_packets_as_in_table_4(scenario: str):
     for processes, packets in ((8, 67), (16, 247), (32, 766), (64, 2191)):
