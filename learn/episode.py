@@ -1,0 +1,114 @@
+"""`Episode`, a run that goes on from decision to decision of its agents; `Episodes` makes them by their seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from causeway.errors import UserError
+from causeway.learn.agent import Agent
+from causeway.learn.decisions import Decisions, agents_of
+from causeway.network.networks import Network
+from causeway.network.workload import Script, Workload
+from causeway.pycontrol.node import Node, PerNode
+from causeway.studies.protocol_study import MakeNetwork, MakeObservers
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
+from causeway.studies.run_result import Run
+from causeway.studies.runner import Job
+from causeway.studies.stepped_run import SteppedRun
+
+
+class Episode(SteppedRun[Node]):
+    """A run that pauses at each decision of its agents. It has begun, and nothing has happened yet."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.decisions = Decisions(self._prepare().reaction_ps)
+        protocol = self._started.protocol
+        if not isinstance(protocol, PerNode):
+            raise UserError(f"{type(protocol).__name__} has no nodes, so that none of them can be an agent")
+        self._begin(self.decisions)
+        self._advance()
+        self.agents: Mapping[int, Agent] = agents_of(protocol)
+        """The agents, by the ids of their nodes."""
+        if not self.agents:
+            self.close()
+            raise UserError("no node of this protocol is an agent; derive its class from causeway.learn.Agent")
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self._job.seed
+
+    def go_on(self, actions: Mapping[int, Any]) -> None:
+        """Let the agents act that asked, and go on to the next decision, or to the end of the run."""
+        self.decisions.chosen = dict(actions)
+        self._advance()
+
+    def result(self) -> Run[Node]:
+        """Return the results of the run.
+
+        Raises:
+            UserError: The run has not come to its end.
+        """
+        if not self.decisions.over:
+            raise UserError("the episode has not come to its end, and has no results yet")
+        self._advance()
+        return self._result()
+
+
+class Episodes:
+    """Makes the episodes of an environment: equal runs but for their seeds."""
+
+    def __init__(
+        self,
+        protocol: AnyStudy | AnyProtocol,
+        network: Network | MakeNetwork | None,
+        broadcasts: Workload | Script | None,
+        episode: int | None,
+        reaction: int | None,
+        observers: MakeObservers | None,
+        engine: str | None,
+        params: Mapping[str, Any] | None,
+        seed: int,
+    ) -> None:
+        request = RunRequest(protocol, network, broadcasts, episode, reaction, observers)
+        self._make: Callable[[int], Job] = lambda seed: request.jobs([dict(params or {})], [seed], engine)[0]
+        self._next_seed = seed
+        self._ahead: Episode | None = None
+        self.now: Episode | None = None
+        """The episode that is under way, or that ended last."""
+        self.agents = self._begin_ahead().agents
+        """The agents of the first episode, by the ids of their nodes."""
+        self.spaces = {
+            node: (deepcopy(agent.observation_space), deepcopy(agent.action_space))
+            for node, agent in self.agents.items()
+        }
+        """The spaces of observations and actions; each agent has generators of its own."""
+
+    def begin(self, seed: int | None) -> Episode:
+        """Begin an episode and return it at its first decision. Without a seed, it has the one after the last."""
+        if self.now is not None:
+            self.now.close()
+        if seed is not None:
+            self._next_seed = int(seed)
+        ahead, self._ahead = self._begin_ahead(), None
+        if ahead.seed != self._next_seed:
+            ahead.close()
+            ahead = Episode(self._make(self._next_seed))
+        self._next_seed += 1
+        self.now = ahead
+        ahead.go_on({})
+        return ahead
+
+    def close(self) -> None:
+        """End what is under way."""
+        for episode in (self.now, self._ahead):
+            if episode is not None:
+                episode.close()
+
+    def _begin_ahead(self) -> Episode:
+        if self._ahead is None:
+            self._ahead = Episode(self._make(self._next_seed))
+        return self._ahead
