@@ -13,7 +13,7 @@ import numpy as np
 
 from causeway.bridge.events import Actions, Kind, Window, joined
 from causeway.errors import RunError
-from causeway.learn.agent import Agent, check_agent
+from causeway.learn.agent import Agent
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import answer_to
@@ -105,7 +105,6 @@ class Decisions:
         found = []
         for node in self._late:
             agent: Any = protocol.nodes[node]
-            check_agent(agent, self._reaction_ps)
             agent._asked_for = self.asked
             if agent.decides_every is not None:
                 found.append(call_as_handler(protocol, node, begin, at_ps))

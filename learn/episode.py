@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from causeway.errors import UserError
-from causeway.learn.agent import Agent
+from causeway.learn.agent import Agent, check_agent
 from causeway.learn.decisions import Decisions, agents_of
 from causeway.network.networks import Network
 from causeway.network.workload import Script, Workload
@@ -32,9 +32,17 @@ class Episode(SteppedRun[Node]):
         self._advance()
         self.agents: Mapping[int, Agent] = agents_of(protocol)
         """The agents, by the ids of their nodes."""
+        for agent in self.agents.values():
+            check_agent(agent, self._started.spec.reaction_ps)
         if not self.agents:
             self.close()
             raise UserError("no node of this protocol is an agent; derive its class from causeway.learn.Agent")
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The time and the seed, and at the end the digest of the run."""
+        found = {"time_s": self.decisions.now_ps / 10**12, "seed": self.seed}
+        return found if self._outcome is None else {**found, "digest": self._outcome.digest}
 
     @property
     def seed(self) -> int:
@@ -45,6 +53,8 @@ class Episode(SteppedRun[Node]):
         """Let the agents act that asked, and go on to the next decision, or to the end of the run."""
         self.decisions.chosen = dict(actions)
         self._advance()
+        if self.decisions.over:
+            self._advance()
 
     def result(self) -> Run[Node]:
         """Return the results of the run.
@@ -54,7 +64,6 @@ class Episode(SteppedRun[Node]):
         """
         if not self.decisions.over:
             raise UserError("the episode has not come to its end, and has no results yet")
-        self._advance()
         return self._result()
 
 

@@ -57,7 +57,7 @@ class Parallel(ParallelEnv[str, Any, Any]):
         self._lives = Lives(episode.agents)
         self._lives.follow(episode.decisions.went, episode.decisions.asked)
         self.agents = list(self._lives.names.values())
-        return self._observations(episode), {name: self._info(episode) for name in self.agents}
+        return self._observations(episode), {name: episode.info for name in self.agents}
 
     def step(
         self, actions: Mapping[str, Any]
@@ -81,7 +81,7 @@ class Parallel(ParallelEnv[str, Any, Any]):
         terminations = {name: name in left for name in names}
         truncations = {name: decisions.over and name not in left for name in names}
         self.agents = [] if decisions.over else list(self._lives.names.values())
-        return observations, rewards, terminations, truncations, {name: self._info(episode) for name in names}
+        return observations, rewards, terminations, truncations, {name: episode.info for name in names}
 
     def render(self) -> Any:
         """Write an animation of the episode that has ended to the file `render_to`, and return its path."""
@@ -108,9 +108,6 @@ class Parallel(ParallelEnv[str, Any, Any]):
     def _observations(self, episode: Episode, left: Iterable[str] = ()) -> dict[str, Any]:
         names = [*left, *self._lives.names.values()]
         return {name: episode.decisions.views[node_of(name)][0] for name in names}
-
-    def _info(self, episode: Episode) -> dict[str, Any]:
-        return {"time_s": episode.decisions.now_ps / 10**12, "seed": episode.seed}
 
 
 def parallel_env(

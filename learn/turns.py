@@ -120,7 +120,7 @@ class Turns(AECEnv[str, Any, Any]):
                 self._seen[name], self.rewards[name] = decisions.views[node]
             self.terminations[name] = name in left
             self.truncations[name] = decisions.over and name not in left
-            self.infos[name] = {"time_s": decisions.now_ps / 10**12, "seed": episode.seed}
+            self.infos[name] = episode.info
         self._turns = [self._lives.names[node] for node in decisions.asked]
         self._select()
 
