@@ -15,6 +15,7 @@ if sys.platform != "linux":  # needs prctl (to end simulators with their parent)
     raise ImportError(f"Causeway runs on Linux, not on {sys.platform}; on Windows use WSL 2, elsewhere a container")
 
 if TYPE_CHECKING:
+    from causeway import learn as learn
     from causeway.api import *  # noqa: F403
 
 
@@ -55,6 +56,8 @@ if (_archive := getattr(__spec__.loader, "archive", None)) is not None:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") and name not in ("__version__", "__all__"):
         raise AttributeError(name)
+    if name == "learn":
+        return import_module("causeway.learn")
     api, deprecated = import_module("causeway.api"), import_module("causeway.deprecated")
     if name == "__all__":
         return api.__all__

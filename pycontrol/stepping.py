@@ -97,12 +97,12 @@ class Pauses:
         found = []
         while self.calls:
             node, function = self.calls.popleft()
-            found.append(_call(protocol, node, function, at_ps))
+            found.append(call_as_handler(protocol, node, function, at_ps))
         return found
 
 
 @calls_handlers
-def _call(protocol: PerNode, node: int, function: Handler, now_ps: int) -> Actions:
+def call_as_handler(protocol: PerNode, node: int, function: Handler, now_ps: int) -> Actions:
     """Call a function as a handler of a node, and return the actions that the node takes."""
     one = protocol.nodes[node]
     protocol.now_ps, protocol.acting, acting.host = now_ps, one, protocol.actor

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, Unpack, overload
+from typing import Any, Self, Unpack, overload
 
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError, shown_type
 from causeway.network.networks import Network
-from causeway.pycontrol.loop import Outcome, controlled
-from causeway.pycontrol.node import Node, PerNode
+from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.stepping import Pauses
-from causeway.studies.contained import contained
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
-from causeway.studies.run_result import Run, of_result
-from causeway.studies.runner import Job, StartedRun
+from causeway.studies.run_result import Run
+from causeway.studies.runner import Job
+from causeway.studies.stepped_run import N, SteppedRun
 
-N = TypeVar("N", bound=Node)
 INJECTED = 1 << 31
 """The first `number` that `on_broadcast` gets for injected broadcasts."""
 
 
-class Simulation(Generic[N]):
+class Simulation(SteppedRun[N]):
     """A run that the caller drives. Make one with `simulation`, in a `with` block, which ends it."""
 
     def __init__(self, job: Job) -> None:
-        self._job = job
-        self._begun: StartedRun | None = None
-        self._run: Generator[None, None, Outcome] | None = None
-        self._outcome: Outcome | None = None
+        super().__init__(job)
         self._injected = 0
 
     def __enter__(self) -> Self:
-        with contained(self._job.study.name), self._job.study_code.watched():
-            self._begun = StartedRun(self._job)
-        self._pauses = Pauses(self._begun.spec.reaction_ps)
-        self._run = self._begun.run(self._pauses)
+        self._pauses = Pauses(self._prepare().reaction_ps)
+        self._begin(self._pauses)
         self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes exist, and no event has happened
         return self
 
@@ -49,27 +42,6 @@ class Simulation(Generic[N]):
     def now_ps(self) -> int:
         """The simulated time. All events up to it have happened, and no later ones."""
         return self._pauses.now_ps
-
-    @property
-    def nodes(self) -> Sequence[N]:
-        """The nodes, for inspection. Use `inject` to act on them."""
-        protocol = self._started.protocol
-        if not isinstance(protocol, PerNode):
-            raise UserError(
-                f"{type(protocol).__name__} has no nodes: it handles all of them as arrays, in sim.protocol"
-            )
-        nodes: Any = protocol.nodes
-        return tuple(nodes)
-
-    @property
-    def protocol(self) -> Protocol:
-        """The protocol, to look at: `timers` and `kept_packets` of a PerNode, the arrays of a vectorized protocol."""
-        return self._started.protocol
-
-    @property
-    def is_over(self) -> bool:
-        """True if the run has ended."""
-        return self._begun is not None and self._run is None
 
     def step(self) -> bool:
         """Go on to the end of the next window of events; return False if the run is over."""
@@ -118,41 +90,13 @@ class Simulation(Generic[N]):
     def result(self) -> Run[N]:
         """Go on to the end of the run, and return its results."""
         self._go(until_ps=FAR_PS, each_window=False)
-        if self._outcome is None:
-            raise UserError("the simulation was closed, or failed, before the end of the run; it has no results")
-        with contained(self._job.study.name):
-            result = self._started.result(self._outcome)
-        run: Run[Any] = of_result(result, None)
-        return run
-
-    def close(self) -> None:
-        """End the run and the simulator's process. The results so far are lost."""
-        if self._run is not None:
-            run, self._run = self._run, None
-            with controlled():
-                run.close()
-
-    @property
-    def _started(self) -> StartedRun:
-        if self._begun is None:
-            raise UserError("the simulation has not begun; write `with causeway.simulation(...) as sim:`")
-        return self._begun
+        return self._result()
 
     def _go(self, until_ps: int, each_window: bool) -> bool:
         """Go on to the next pause; return False if the run is over."""
         self._started  # noqa: B018
-        if (run := self._run) is None:
-            return False
         self._pauses.until_ps, self._pauses.each_window = until_ps, each_window
-        self._run = None
-        with contained(self._job.study.name), self._job.study_code.watched(), controlled():
-            try:
-                next(run)
-            except StopIteration as end:
-                self._outcome = end.value
-                return False
-        self._run = run
-        return True
+        return self._advance()
 
 
 @overload

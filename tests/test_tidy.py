@@ -342,6 +342,7 @@ MAY_IMPORT = {
     "analysis": {"toolchain"},
     "studies": {"analysis", "bridge", "explore", "network", "pycontrol", "toolchain"},
     "aio": {"bridge", "network", "proto", "pycontrol", "studies"},
+    "learn": {"bridge", "network", "pycontrol", "studies"},
     "cli": {"aio", "analysis", "bridge", "explore", "network", "proto", "pycontrol", "studies", "toolchain"},
 }
 """The house of docs/design.md: who may know of whom. `analysis` knows tables, and neither protocols nor studies."""

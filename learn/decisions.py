@@ -1,0 +1,145 @@
+"""Pause a run at each instant at which agents decide, and call their actions before the time goes on.
+
+A window of events is handled instant by instant. All events of an instant are handled before the agents that asked in
+it observe, so that no agent sees less than another one; they act in the order of their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from causeway.bridge.events import Actions, Kind, Window, joined
+from causeway.errors import RunError
+from causeway.learn.agent import Agent
+from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_calls import answer_to
+from causeway.pycontrol.stepping import call_as_handler, part_of
+
+
+class Decisions:
+    """The state of a run that pauses for decisions; `loop.windows` calls it."""
+
+    def __init__(self, reaction_ps: int) -> None:
+        self.now_ps = 0
+        self.asked: dict[int, None] = {}
+        """The agents that ask at `now_ps`, in the order of their ids once the run pauses."""
+        self.views: dict[int, tuple[Any, float]] = {}
+        """What agents see and have earned at `now_ps`: those that ask, those that went down, at the end all."""
+        self.chosen: dict[int, Any] = {}
+        """The actions of these agents."""
+        self.went: list[tuple[int, bool]] = []
+        """The agents that went down (False) or came up (True) since the last pause."""
+        self.over = False
+        self._reaction_ps = reaction_ps
+        self._begun = False
+        self._late: list[int] = []
+        self._protocol: PerNode
+
+    def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
+        """Return the protocol's actions for a window; yield at each decision."""
+        assert isinstance(protocol, PerNode)
+        parts: list[Actions] = []
+        if not self._begun:
+            self._begun = True
+            self._protocol, self._late = protocol, list(agents_of(protocol))
+            yield
+        done = 0
+        for end in self._ends(window):
+            parts.append(answer_to(part_of(window, done, end, False), protocol))
+            self.now_ps = int(window.time_ps[end - 1])
+            self._note(window, done, end, protocol)
+            done = end
+            if parts[-1].stop:
+                done = len(window)
+                break
+            if window.reply:
+                parts += self._begin_late(protocol, self.now_ps)
+            if self.asked:
+                if not window.reply:
+                    raise RunError(
+                        "an agent asks for a decision at an event of a kind that its protocol declares passive, on "
+                        "which nobody can act"
+                    )
+                yield from self._decide(protocol)
+                parts += [self._act(protocol, node, action) for node, action in self.chosen.items()]
+                self.chosen = {}
+        parts.append(answer_to(part_of(window, done, len(window), window.reply), protocol))
+        if window.reply:  # window 0, which has no events
+            parts += self._begin_late(protocol, max(self.now_ps, window.end_ps - self._reaction_ps))
+        return joined(parts)
+
+    def end(self, end_ps: int) -> Generator[None, None, None]:
+        """Pause once more at the end of the run, where all agents observe and none acts."""
+        self.now_ps, self.over = end_ps, True
+        self.asked.clear()
+        self._look(list(agents_of(self._protocol)))
+        yield
+
+    def _ends(self, window: Window) -> list[int]:
+        """Return the index behind the last event of each instant."""
+        times = window.time_ps
+        return [*(np.flatnonzero(times[1:] != times[:-1]) + 1).tolist(), len(window)] if len(window) else []
+
+    def _note(self, window: Window, begin: int, end: int, protocol: PerNode) -> None:
+        """Take note of agents that went down or came up."""
+        for row in np.flatnonzero(window.kind[begin:end] == Kind.NODE) + begin:
+            node, up = int(window.node[row]), bool(window.arg[row])
+            if isinstance(protocol.nodes[node], Agent):
+                self.went.append((node, up))
+                self.asked.pop(node, None)
+                if up:
+                    self._late.append(node)
+
+    def _begin_late(self, protocol: PerNode, at_ps: int) -> list[Actions]:
+        """Let agents that are new, or up again, ask from now on."""
+
+        def begin(agent: Any) -> None:
+            every_ps = agent.decides_every
+            delay_ps = every_ps - at_ps % every_ps - self._reaction_ps  # all decide at multiples of the period
+            agent._plan(delay_ps if delay_ps >= 0 else delay_ps + every_ps, every_ps, agent.ask)
+
+        found = []
+        for node in self._late:
+            agent: Any = protocol.nodes[node]
+            agent._asked_for = self.asked
+            if agent.decides_every is not None:
+                found.append(call_as_handler(protocol, node, begin, at_ps))
+        self._late.clear()
+        return found
+
+    def _decide(self, protocol: PerNode) -> Generator[None, None, None]:
+        ordered = sorted(self.asked)
+        self.asked.clear()
+        self.asked.update(dict.fromkeys(ordered))
+        self._look([*ordered, *(node for node, up in self.went if not up)])
+        yield
+        self.went.clear()
+        if missing := [node for node in self.asked if node not in self.chosen]:
+            raise RunError(f"no action was given for node {missing[0]}, which asked for one")
+        self.asked.clear()
+
+    def _look(self, nodes: list[int]) -> None:
+        """Call `observe` and `reward` of agents."""
+        self.views = {}
+        for node in dict.fromkeys(nodes):
+
+            def look(agent: Any, node: int = node) -> None:
+                self.views[node] = agent.observe(), float(agent.reward())
+
+            if len(call_as_handler(self._protocol, node, look, self.now_ps)):
+                raise RunError(f"node {node} acts in observe or reward; agents act in act(self, action)")
+
+    def _act(self, protocol: PerNode, node: int, action: Any) -> Actions:
+        def act(agent: Any) -> None:
+            agent.act(action)
+
+        return call_as_handler(protocol, node, act, self.now_ps)
+
+
+def agents_of(protocol: PerNode) -> dict[int, Agent]:
+    """Return the agents among the nodes, by id."""
+    return {node.id: node for node in protocol.nodes if isinstance(node, Agent)}

@@ -1,0 +1,135 @@
+"""`parallel_env`: a PettingZoo environment in which all agents decide at the same instants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from pettingzoo import ParallelEnv
+
+from causeway.errors import UserError
+from causeway.learn.episode import Episode, Episodes, episodes
+from causeway.learn.lives import Lives, node_of
+from causeway.network.networks import Network
+from causeway.pycontrol.node import Node
+from causeway.studies.protocol_study import MakeNetwork
+from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_setting
+from causeway.studies.run_result import Run
+
+
+class Parallel(ParallelEnv[str, Any, Any]):
+    """A PettingZoo ParallelEnv over a run. Make one with `parallel_env`.
+
+    The action of an agent that does not ask in a step is not used.
+    """
+
+    metadata = {"render_modes": ["html"], "name": "causeway"}  # noqa: RUF012
+
+    def __init__(self, episodes: Episodes, render_to: str | Path | None) -> None:
+        self._episodes = episodes
+        self._render_to = render_to
+        self.render_mode = None if render_to is None else "html"
+        self.possible_agents = list(Lives(episodes.agents).names.values())
+        self.agents: list[str] = []
+        periods = {type(agent): agent.decides_every for agent in episodes.agents.values()}
+        if None in periods.values() or len(set(periods.values())) > 1:
+            self.close()
+            kinds = ", ".join(f"{kind.__name__}: {period}" for kind, period in periods.items())
+            raise UserError(
+                f"these agents decide at different instants (decides_every of {kinds}); use causeway.learn.aec_env"
+            )
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the space of an agent's observations."""
+        return self._episodes.spaces[node_of(agent)][0]
+
+    def action_space(self, agent: str) -> Any:
+        """Return the space of an agent's actions."""
+        return self._episodes.spaces[node_of(agent)][1]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
+        episode = self._episodes.begin(seed)
+        self._lives = Lives(episode.agents)
+        self._lives.follow(episode.decisions.went, episode.decisions.asked)
+        self.agents = list(self._lives.names.values())
+        return self._observations(episode), dict.fromkeys(self.agents, episode.info)
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Let the agents act, and go on to the next decision.
+
+        Returns:
+            Observations, rewards since the last decision, terminations (the node went down), truncations (the episode
+            is over) and infos (`time_s`), by the names of the agents.
+        """
+        episode = self.episode
+        by_node = {node_of(name): action for name, action in actions.items()}
+        if missing := [node for node in episode.decisions.asked if node not in by_node]:
+            raise UserError(f"the action of {self._lives.names[missing[0]]} is missing; each agent gives one")
+        episode.go_on({node: by_node[node] for node in episode.decisions.asked})
+        decisions = episode.decisions
+        left = self._lives.follow(decisions.went, decisions.asked)
+        names = [*left, *self._lives.names.values()]
+        observations = self._observations(episode, left)
+        rewards = {name: decisions.views[node_of(name)][1] for name in names}
+        terminations = {name: name in left for name in names}
+        truncations = {name: decisions.over and name not in left for name in names}
+        self.agents = [] if decisions.over else list(self._lives.names.values())
+        return observations, rewards, terminations, truncations, dict.fromkeys(names, episode.info)
+
+    def render(self) -> Any:
+        """Write an animation of the episode that has ended to the file `render_to`, and return its path."""
+        if self._render_to is None:
+            raise UserError("render needs parallel_env(..., render_to='episode.html')")
+        self.result().animate(self._render_to)
+        return str(self._render_to)
+
+    def result(self) -> Run[Node]:
+        """Return the results of the episode that has ended: scalars, tables, nodes, explanations."""
+        return self.episode.result()
+
+    def close(self) -> None:
+        """End the episode; no process of the simulator is left."""
+        self._episodes.close()
+
+    @property
+    def episode(self) -> Episode:
+        """The episode that is under way, or that ended last."""
+        if self._episodes.now is None:
+            raise UserError("no episode has begun; call reset() first")
+        return self._episodes.now
+
+    def _observations(self, episode: Episode, left: Iterable[str] = ()) -> dict[str, Any]:
+        names = [*left, *self._lives.names.values()]
+        return {name: episode.decisions.views[node_of(name)][0] for name in names}
+
+
+@takes_setting
+def parallel_env(
+    protocol: AnyStudy | AnyProtocol,
+    network: Network | MakeNetwork | None = None,
+    *,
+    episode: int | None = None,
+    seed: int = 1,
+    params: Mapping[str, Any] | None = None,
+    render_to: str | Path | None = None,
+    **setting: Unpack[Setting],
+) -> Parallel:
+    """Return a PettingZoo ParallelEnv of a protocol's agents.
+
+    Args:
+        protocol: A class of agents, a function id -> node (some of which are agents), or a study.
+        network: The network; a study has its own.
+        episode: The length of an episode, as in `seconds(20)`; a study's runs end by themselves.
+        seed: The seed of the first episode that is begun without one.
+        params: Parameters: of a study, or arguments of the class of agents and of the function `network`.
+        render_to: The HTML file to which `render` writes the animation of an episode.
+        setting: Further arguments, as in `run`: broadcasts, reaction, observers, engine. `reaction` is the time from
+            what an agent sees to what its action does; 1 ms by default.
+    """
+    return Parallel(episodes(protocol, network, episode, params, seed, setting), render_to)

@@ -1,0 +1,151 @@
+"""`aec_env`: a PettingZoo environment in which each agent decides at instants of its own, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from pettingzoo import AECEnv
+
+from causeway.errors import UserError
+from causeway.learn.episode import Episode, Episodes, episodes
+from causeway.learn.lives import Lives, node_of
+from causeway.network.networks import Network
+from causeway.pycontrol.node import Node
+from causeway.studies.protocol_study import MakeNetwork
+from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_setting
+from causeway.studies.run_result import Run
+
+
+class Turns(AECEnv[str, Any, Any]):
+    """A PettingZoo AECEnv over a run. Make one with `aec_env`.
+
+    Agents that decide at one instant take turns in the order of their ids; all of them see the state before any of
+    these decisions.
+    """
+
+    metadata = {"render_modes": ["html"], "name": "causeway"}  # noqa: RUF012
+
+    def __init__(self, episodes: Episodes, render_to: str | Path | None) -> None:
+        super().__init__()
+        self._episodes = episodes
+        self._render_to = render_to
+        self.render_mode = None if render_to is None else "html"
+        self.possible_agents = list(Lives(episodes.agents).names.values())
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the space of an agent's observations."""
+        return self._episodes.spaces[node_of(agent)][0]
+
+    def action_space(self, agent: str) -> Any:
+        """Return the space of an agent's actions."""
+        return self._episodes.spaces[node_of(agent)][1]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
+        episode = self._episodes.begin(seed)
+        self._lives = Lives(episode.agents)
+        self.agents = list(self._lives.names.values())
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {name: {} for name in self.agents}
+        self._seen: dict[str, Any] = {}
+        self._chosen: dict[int, Any] = {}
+        self._take(episode)
+
+    def observe(self, agent: str) -> Any:
+        """Return what an agent saw when it last asked."""
+        if agent not in self._seen:  # it has not asked yet
+            self._seen[agent] = self._episodes.agents[node_of(agent)].observe()
+        return self._seen[agent]
+
+    def step(self, action: Any) -> None:
+        """Give the action of the agent whose turn it is."""
+        name = self.agent_selection
+        if self.terminations[name] or self.truncations[name]:
+            self._was_dead_step(action)
+            if self.agents and self.agent_selection not in self._gone():
+                self._select()
+            return
+        self._cumulative_rewards[name] = 0.0
+        self._clear_rewards()
+        self._chosen[node_of(name)] = action
+        self._turns.pop(0)
+        if not self._turns:
+            self.episode.go_on(self._chosen)
+            self._chosen = {}
+            self._take(self.episode)
+            self._accumulate_rewards()
+        self._select()
+
+    def render(self) -> Any:
+        """Write an animation of the episode that has ended to the file `render_to`, and return its path."""
+        if self._render_to is None:
+            raise UserError("render needs aec_env(..., render_to='episode.html')")
+        self.result().animate(self._render_to)
+        return str(self._render_to)
+
+    def result(self) -> Run[Node]:
+        """Return the results of the episode that has ended: scalars, tables, nodes, explanations."""
+        return self.episode.result()
+
+    def close(self) -> None:
+        """End the episode; no process of the simulator is left."""
+        self._episodes.close()
+
+    @property
+    def episode(self) -> Episode:
+        """The episode that is under way, or that ended last."""
+        if self._episodes.now is None:
+            raise UserError("no episode has begun; call reset() first")
+        return self._episodes.now
+
+    def _take(self, episode: Episode) -> None:
+        """Take over what agents see and have earned at a pause."""
+        decisions = episode.decisions
+        left = self._lives.follow(decisions.went, decisions.asked)
+        for name in self._lives.names.values():
+            if name not in self.agents:
+                self.agents.append(name)
+                self.rewards[name] = self._cumulative_rewards[name] = 0.0
+                self.terminations[name] = self.truncations[name] = False
+                self.infos[name] = {}
+        for name, node in [*left.items(), *((name, node) for node, name in self._lives.names.items())]:
+            if node in decisions.views:
+                self._seen[name], self.rewards[name] = decisions.views[node]
+            self.terminations[name] = name in left
+            self.truncations[name] = decisions.over and name not in left
+            self.infos[name] = episode.info
+        self._turns = [self._lives.names[node] for node in decisions.asked]
+        self._select()
+
+    def _gone(self) -> list[str]:
+        return [name for name in self.agents if self.terminations[name] or self.truncations[name]]
+
+    def _select(self) -> None:
+        """Choose whose turn it is: agents that are gone first, then those that ask."""
+        order = [*self._gone(), *self._turns]
+        if order:
+            self.agent_selection = order[0]
+
+
+@takes_setting
+def aec_env(
+    protocol: AnyStudy | AnyProtocol,
+    network: Network | MakeNetwork | None = None,
+    *,
+    episode: int | None = None,
+    seed: int = 1,
+    params: Mapping[str, Any] | None = None,
+    render_to: str | Path | None = None,
+    **setting: Unpack[Setting],
+) -> Turns:
+    """Return a PettingZoo AECEnv of a protocol's agents, which may decide at different instants.
+
+    The arguments are those of `parallel_env`.
+    """
+    return Turns(episodes(protocol, network, episode, params, seed, setting), render_to)

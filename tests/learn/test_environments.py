@@ -1,0 +1,202 @@
+"""Environments for reinforcement learning: the libraries' own checks on every engine, and what each name promises."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+
+import numpy as np
+import psutil
+import pytest
+
+import causeway as cw
+from causeway.errors import RunError, UserError
+from tests.helpers.learners import NODES, Asker, Keeper, Talker, always, kept
+
+pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+from causeway import learn
+
+ENGINES = ["inline", pytest.param("ns3", marks=pytest.mark.ns3), pytest.param("omnet", marks=pytest.mark.omnet)]
+SIMULATORS = ENGINES[1:]
+NETWORKS = {
+    "inline": cw.AbstractNetwork(NODES, loss=0.1),
+    "omnet": cw.AbstractNetwork(NODES, loss=0.1),
+    "ns3": cw.MobileNetwork.hexagons(cells=1, spacing=cw.metres(200), hosts=NODES - 1),
+}
+SECOND = cw.seconds(1)
+
+
+def parallel(engine="inline", agent=Talker, **more):
+    return learn.parallel_env(agent, NETWORKS[engine], **{"episode": SECOND, "engine": engine, **more})
+
+
+def turns(engine="inline", agent=Talker, **more):
+    return learn.aec_env(agent, NETWORKS[engine], **{"episode": SECOND, "engine": engine, **more})
+
+
+def played(env, seed, policy=always):
+    """Return what an episode shows, step by step."""
+    seen = [env.reset(seed=seed)]
+    while env.agents:
+        seen.append(env.step({name: policy(seen[-1][0][name]) for name in env.agents}))
+    return seen
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_libraries_checks_pass(engine):
+    parallel_api_test(parallel(engine), 40)
+    parallel_seed_test(lambda: parallel(engine), 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first observations are zeros
+        api_test(turns(engine), 60)
+        seed_test(lambda: turns(engine), 10)
+        check_env(learn.gym_env(Talker, NETWORKS[engine], others=always, episode=SECOND, engine=engine))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_equal_seeds_play_equal_episodes_and_other_seeds_play_others(engine):
+    env = parallel(engine)
+    one, other, again = played(env, 3), played(env, 4), played(env, 3)
+    env.close()
+    assert repr(one) == repr(again) != repr(other)
+    assert one[-1][4]["node_1"]["digest"] == again[-1][4]["node_1"]["digest"]
+
+
+def test_an_action_takes_effect_one_reaction_time_after_the_observation():
+    network = cw.AbstractNetwork(2, delay=cw.constant_delay(7))
+    env = learn.parallel_env(Talker, network, episode=SECOND, reaction=cw.ms(2))
+    played(env, 1)
+    node, other = env.result().nodes
+    assert node.sent == [round(0.1 * n, 9) for n in range(1, len(node.sent) + 1)], "agents decide at whole periods"
+    assert other.heard == pytest.approx([sent + 0.002 + 0.007 for sent in node.sent], abs=1e-12)
+    env.close()
+
+
+def test_rewards_add_up_to_what_was_earned_between_decisions():
+    env = parallel()
+    seen = played(env, 5)
+    total = sum(sum(step[1].values()) for step in seen[1:])
+    in_reset = sum(observation[0] for observation in seen[0][0].values())
+    assert total + in_reset == sum(len(node.heard) for node in env.result().nodes) > 50
+    env.close()
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("omnet", marks=pytest.mark.omnet)])
+def test_agents_leave_and_come_as_their_nodes_fail_and_recover(engine):
+    env = learn.parallel_env(kept, cw.AbstractNetwork(NODES), episode=SECOND, engine=engine)
+    assert env.possible_agents == ["node_1", "node_2", "node_3"], "the keeper is no agent"
+    env.reset(seed=1)
+    there, ended = [], {}
+    while env.agents:
+        there.append(list(env.agents))
+        _, _, terminated, truncated, infos = env.step(dict.fromkeys(env.agents, 1))
+        for name in terminated:
+            if terminated[name] or truncated[name]:
+                ended[name] = ("terminated" if terminated[name] else "truncated", infos[name]["time_s"])
+    env.close()
+    assert ended == {
+        "node_1": ("terminated", 0.3), "node_1.2": ("truncated", 1.0), "node_2": ("truncated", 1.0),
+        "node_3": ("truncated", 1.0),
+    }  # fmt: skip
+    assert [names[0] for names in there] == ["node_1"] * 2 + ["node_2"] * 3 + ["node_1.2"] * 4
+
+
+def test_agents_that_ask_when_they_like_take_turns_in_the_order_of_time():
+    env = turns(agent=Asker)
+    env.reset(seed=2)
+    asked = []
+    for name in env.agent_iter():
+        _, _, terminated, truncated, info = env.last()
+        asked.append((info.get("time_s"), name))
+        env.step(None if terminated or truncated else 1)
+    times = [time for time, _ in asked]
+    assert times == sorted(times) and len(set(times)) > 10
+    assert asked[:4] == [(0.05 + 0.01 * n + 0.001, f"node_{n}") for n in range(4)] or len(asked) > 10
+    env.close()
+
+
+def test_a_vector_environment_plays_the_episodes_of_single_ones():
+    more = {"others": always, "episode": SECOND}
+    vector = learn.vector_env(2, Talker, NETWORKS["inline"], seed=7, **more)
+    seen, _ = vector.reset(seed=[7, 8])
+    steps = [seen]
+    for _ in range(5):
+        steps.append(vector.step(np.array([1, 0]))[0])
+    vector.close()
+    for copy, action in enumerate((1, 0)):
+        env = learn.gym_env(Talker, NETWORKS["inline"], **more)
+        single = [env.reset(seed=7 + copy)[0], *(env.step(action)[0] for _ in range(5))]
+        assert np.array_equal(np.array(steps)[:, copy], single)
+        env.close()
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_killed_simulator_ends_the_episode_with_the_reason_and_leaves_no_process(engine):
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    env = parallel(engine)
+    env.reset(seed=1)
+    for process in psutil.Process().children(recursive=True):
+        if process.pid not in before:
+            os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(RunError, match="killed by SIGKILL"):
+        for _ in range(20):
+            env.step(dict.fromkeys(env.agents, 1))
+    env.close()
+    assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_closing_in_the_middle_leaves_no_process(engine):
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    env = parallel(engine)
+    env.reset(seed=1)
+    env.step(dict.fromkeys(env.agents, 0))
+    env.close()
+    assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+class Acting(Talker):
+    def observe(self):
+        self.send(cw.EVERYONE, "observed", 10)
+        return super().observe()
+
+
+class Blind(Talker):
+    observation_space = None
+
+
+class Hasty(Talker):
+    decides_every = cw.us(5)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: parallel(agent=Asker), "decide at different instants .* use causeway.learn.aec_env"),
+        (lambda: parallel(agent=Keeper), "no node of this protocol is an agent; derive its class"),
+        (lambda: parallel(agent=Acting).reset(), "acts in observe or reward"),
+        (lambda: parallel(agent=Blind), "Blind has no observation_space; give it a space"),
+        (lambda: parallel(agent=Hasty), "allowed: a time of at least the reaction time, 0.001 s"),
+        (lambda: learn.gym_env(Talker, NETWORKS["inline"], episode=SECOND), "3 other nodes .* others=policy"),
+        (lambda: learn.gym_env(kept, NETWORKS["inline"], episode=SECOND, others=always), "node 0 is no agent"),
+        (lambda: parallel().step({}), "call reset"),
+        (lambda: cw.run(Asker, NETWORKS["inline"], until=SECOND), "nobody learns or decides in this run; make it by"),
+    ],
+)  # fmt: skip
+def test_mistakes_get_one_line_with_the_remedy(make, message):
+    with pytest.raises((UserError, RunError), match=message):
+        make()
+
+
+def test_a_missing_action_is_named():
+    env = parallel()
+    env.reset(seed=1)
+    with pytest.raises(UserError, match="the action of node_2 is missing"):
+        env.step({"node_0": 1, "node_1": 1, "node_3": 0})
+    env.close()
