@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 from causeway import EVERYONE, AbstractNetwork, Node, PerNode, constant_delay, handles, ms, poisson
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.inline import InlineEngine
+from causeway.errors import RunError
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import ARRIVAL, TIMER
 
-NODES, MESSAGES, TURNS = 50, 1500, 15
+NODES, MESSAGES, TURNS = 50, 400, 15
 Row = tuple[int, int, int, int, int]
 
 
@@ -103,7 +104,9 @@ class Bare(PerNode):
                 if kind != ARRIVAL:
                     self._handle_other(kind, node, ref, arg)
                 elif (packet := arrived(ref, node, time_ps)) is not None:
-                    content, sender, _, topic, _, _ = packet
+                    content, sender, _, topic, peer, _ = packet
+                    if peer != node and peer >= 0:
+                        raise RunError(f"packet {ref} is for node {peer}")
                     self._topic = topic
                     handler.on_packet(content, sender, arg)
                     self._topic = 0
@@ -114,6 +117,8 @@ class Bare(PerNode):
         if kind != TIMER:
             super()._handle_other(kind, node, ref, arg)
         elif (due := self._due.pop(ref, None)) is not None:
+            if due[0] != node:
+                raise RunError(f"timer {ref} belongs to node {due[0]}")
             del self.timers[due]
             self._key = due[1]
             self.nodes[node].on_timer(due[1])
