@@ -44,7 +44,7 @@ class Entry:
     """A program of the gallery."""
 
     file: str
-    """Where the page links to."""
+    """The target of the link on the page."""
     line: str
     command: str
     draw: Callable[[Entry, Path], str]

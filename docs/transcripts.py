@@ -55,7 +55,7 @@ class Page:
     has: Callable[[str], bool]
     """Returns True if a simulator, a Python package or a program is installed."""
     left_out: list[str] = field(default_factory=list)
-    """What the blocks that were not run need."""
+    """The requirements of the blocks that were not run."""
 
     def run(self) -> str:
         """Run all blocks in order and return the text of the page with their real output."""

@@ -17,7 +17,7 @@ BOTH = "exact or inside the interval"
 
 @dataclass(frozen=True)
 class Tally:
-    """What one engine measured of the published numbers of a study."""
+    """The measurements of one engine for the published numbers of a study."""
 
     study: str
     engine: str

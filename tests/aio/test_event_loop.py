@@ -330,7 +330,7 @@ def test_a_program_that_spins_is_named(monkeypatch):
         await spins()
 
     monkeypatch.setattr(loop, "CALLBACKS_AT_ONCE", 10_000)
-    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s without any time passing: .*_live"):
+    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s without any time passing: .*_run_program"):
         run(main, 1)
 
 
