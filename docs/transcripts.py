@@ -175,10 +175,7 @@ def main() -> None:
         if found and given.update:
             page.write_text(text)
         without = f" (not run here: what needs {', '.join(sorted(set(left_out)))})" if left_out else ""
-        print(
-            f"{page}: {'updated' if found and given.update else 'wrong' if found else 'as it says'}{without}",
-            flush=True,
-        )
+        print(f"{page}: {'updated' if found and given.update else 'wrong' if found else 'as it says'}{without}", flush=True)
         if found and not given.update:
             print(found)
         wrong += bool(found) and not given.update

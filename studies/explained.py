@@ -60,8 +60,8 @@ def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
 def drawn(one: Chain, title: str) -> spacetime.Story:
     """Return a chain in the form for diagrams."""
     return spacetime.Story(
-        one.events, one.names, title, one.title, describe_chain(one), frozenset(one.path), one.wanted, one.violation.node,
-        one.path, one.violation.time_ps, timed=True,
+        one.events, one.names, title, one.title, describe_chain(one), frozenset(one.path), one.wanted,
+        one.violation.node, one.path, one.violation.time_ps, timed=True,
     )  # fmt: skip
 
 
