@@ -26,7 +26,7 @@ from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.installation import has_other_distribution, other_distribution
 from causeway.toolchain.user_file import describe_user_error
 
-app = typer.Typer(cls=StrictGroup, add_completion=False, invoke_without_command=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=StrictGroup, invoke_without_command=True, pretty_exceptions_enable=False)
 out = console()
 err = console(stderr=True)
 
