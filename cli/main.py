@@ -34,7 +34,13 @@ def _place(folder: Path | None) -> Path | None:
     return None if folder is None else place(folder)
 
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=_place)]
+def _named(folder: str | Path) -> Path:
+    if not str(folder):  # an empty variable of a shell script, say; Path("") would be the current folder
+        raise UserError("the result folder has no name; write . for the current folder")
+    return Path(folder)
+
+
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", parser=_named, metavar="PATH", callback=_place)]
 Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=_place)]
 
 

@@ -16,7 +16,7 @@ from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.stepping import Pauses
 from causeway.studies.contained import contained
 from causeway.studies.protocol_study import MakeNetwork, MakeObservers
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, point_from
 from causeway.studies.run_result import Run, of_result
 from causeway.studies.runner import Begun, Job
 
@@ -198,5 +198,5 @@ def simulation(
     The caller may take any time between two steps; in between, clocks and random numbers are the real ones.
     """
     request = RunRequest(protocol, network, broadcasts, until, reaction, observers)
-    (job,) = request.jobs([dict(params or {})], [seed], engine)
+    (job,) = request.jobs([point_from(params)], [seed], engine)
     return Simulation(job)

@@ -25,7 +25,7 @@ from causeway.studies.campaign import Tally, Watch
 from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
 from causeway.studies.protocol_study import MakeNetwork, MakeObservers
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, point_from
 from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
 
@@ -174,7 +174,7 @@ def compare(
         UserError: No such runs are possible.
         RunError: A run failed.
     """
-    chosen, point = list(seeds), [dict(params or {})]
+    chosen, point = list(seeds), [point_from(params)]
     if len(set(chosen)) < 2:
         raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
     sides = [

@@ -75,6 +75,8 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
         (["run", TOY, "--sweep", "rate"], "unknown sweep of study toy 'rate'; did you mean 'rates'?"),
         (["run", TOY, "--config", "Mine"], "--config and --hosts select from --ini FILE; add --ini"),
         (["run", TOY, "--hosts", "host[*]"], "--config and --hosts select from --ini FILE"),
+        (["run", TOY, "--out", ""], "the result folder has no name; write . for the current folder"),
+        (["run", TOY, "--out", "a\nb"], "a folder named 'a\\nb' has a control character"),
         (["report", "empty"], "empty holds no finished run"),
         (["diff", "a", "b"], "a holds no finished run"),
         (["replay", "x.frames"], "no recording at x.frames"),
