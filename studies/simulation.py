@@ -13,6 +13,7 @@ from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Outcome, controlled
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_errors import shown
 from causeway.pycontrol.stepping import Pauses
 from causeway.studies.contained import contained
 from causeway.studies.protocol_study import MakeNetwork, MakeObservers
@@ -106,6 +107,8 @@ class Simulation(Generic[N]):
             self._injected += 1
             self._pauses.calls.append((node, lambda one: one.on_broadcast(number, size_bytes)))
             return
+        if not callable(handler):
+            raise UserError(f"inject was given {shown(handler)}; allowed: a function of the node, or None")
         function: Any = handler
         self._pauses.calls.append((node, function))
 

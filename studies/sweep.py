@@ -194,6 +194,12 @@ def compare(
 def _points(points: Any) -> list[dict[str, Any]]:
     """Return the list of points: every combination, or those given."""
     if not isinstance(points, Mapping):
+        if not isinstance(points, Iterable) or isinstance(points, str):
+            points = [points]
+        for point in (points := list(points)):
+            if not isinstance(point, Mapping):
+                allowed = "a dict of lists, as in {'loss': [0, 0.1]}, or a list of dicts"
+                raise UserError(f"a point of the sweep is {point!r}; allowed: {allowed}")
         listed = [dict(point) for point in points]
     else:
         for name, values in points.items():

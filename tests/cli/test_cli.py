@@ -77,6 +77,7 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
         (["run", TOY, "--hosts", "host[*]"], "--config and --hosts select from --ini FILE"),
         (["run", TOY, "--out", ""], "the result folder has no name; write . for the current folder"),
         (["run", TOY, "--out", "a\nb"], "a folder named 'a\\nb' has a control character"),
+        (["run", TOY, "--spark", "nonsense"], "'nonsense' is no Spark master; allowed: local[*], spark://HOST:7077"),
         (["report", "empty"], "empty holds no finished run"),
         (["diff", "a", "b"], "a holds no finished run"),
         (["replay", "x.frames"], "no recording at x.frames"),

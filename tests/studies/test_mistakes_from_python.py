@@ -105,8 +105,19 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: run(network=cw.AbstractNetwork),
         r"AbstractNetwork needs nodes; give it in params, or write a network, as in AbstractNetwork\(20\)",
     ),
-    "a rate of another type": (lambda: cw.poisson("5"), "poisson was given rate='5'; allowed: broadcasts per second"),  # type: ignore[arg-type]
+    "a rate of another type": (
+        lambda: cw.poisson("5"),  # type: ignore[arg-type]
+        "a segment was given rate_per_s='5'; allowed: broadcasts per second, a number",
+    ),
+    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, and hot_nodes is 0; give both"),
     "no messages": (lambda: cw.poisson(5, messages=0), "poisson was given messages=0; allowed: 1 and up, or None"),
+    "points that are no dicts": (lambda: swept([("loss", 0.1)]), r"a point of the sweep is \('loss', 0.1\); allowed:"),
+    "no points": (lambda: swept(None), "a point of the sweep is None; allowed: a dict of lists"),
+    "processes of another type": (lambda: swept({"loss": [0.1]}, jobs="2"), "--jobs '2': at least one process"),
+    "fractions in a script": (
+        lambda: run(broadcasts=cw.Script([0.5], [0], [1])),  # type: ignore[arg-type]
+        "the script's time_ps is float64; allowed: whole numbers",
+    ),
     "a fraction as a seed": (lambda: run(seed=np.float64(1)), "a seed is .*1.0.*; allowed: whole numbers"),
     "text as seeds": (lambda: swept({"loss": [0.1]}, seeds="12"), "a seed is '1'; allowed: whole numbers"),
 }
@@ -133,6 +144,19 @@ def test_a_mistake_of_a_node_is_named(failure: str) -> None:
     protocol, words = FAILURES[failure]
     with pytest.raises(cw.RunError, match=words):
         run(protocol)
+
+
+def test_a_script_may_be_of_lists() -> None:
+    lists = cw.Script([10**12, 2 * 10**12], [0, 1], [1, 1])  # type: ignore[arg-type]
+    arrays = cw.Script(np.array([10**12, 2 * 10**12]), np.array([0, 1], np.int32), np.array([1, 1], np.int32))
+    assert run(broadcasts=lists).digest == run(broadcasts=arrays).digest
+
+
+def test_an_injection_that_is_no_function_is_refused() -> None:
+    with cw.simulation(Echo, NETWORK, broadcasts=LOAD) as sim:
+        sim.step()
+        with pytest.raises(cw.UserError, match="inject was given 'on_start'; allowed: a function of the node, or None"):
+            sim.inject(0, "on_start")  # type: ignore[arg-type]
 
 
 def test_whole_numbers_of_numpy_are_seeds() -> None:
