@@ -36,6 +36,8 @@ def place(folder: str | Path) -> Path:
     """Return the folder as a Path or, for a URL, as a `Remote`, which has the same interface."""
     if isinstance(folder, Remote):
         return folder
+    if re.search(r"[\x00-\x1f\x7f]", str(folder)):  # the log of the tables can hold no such name
+        raise UserError(f"a folder named {str(folder)!r} has a control character in its name; choose another name")
     found = _URL.match(str(folder))
     if found is None or Path(folder).exists():  # a local folder may have such a name
         return Path(folder)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from causeway.analysis import physical, schema, store
 from causeway.analysis.remote import is_remote, place
 from causeway.analysis.ship import package_zip
+from causeway.errors import UserError
 
 _QUIET = (Path(__file__).parent / "spark-log4j2.properties").as_uri()
 
@@ -77,6 +78,8 @@ def _running_session(master: "str | SparkSession") -> "SparkSession | None":
 def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession
 
+    if not master.startswith(("local", "yarn", *(f"{scheme}://" for scheme in ("spark", "k8s", "mesos", "sc")))):
+        raise UserError(f"{master!r} is no Spark master; allowed: local[*], spark://HOST:7077, k8s://..., yarn")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     here = master.startswith("local") or "127.0.0.1" in master or "localhost" in master

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from causeway.errors import UserError
+
 
 def place(folder: Path | None) -> Path | None:
     """Return the folder, or the object store, that an argument names."""
@@ -15,5 +17,12 @@ def place(folder: Path | None) -> Path | None:
     return None if folder is None else place(folder)
 
 
-OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", callback=place)]
+def named(folder: str | Path) -> Path:
+    """Refuse an empty name of a folder, such as that of an empty variable of a shell script."""
+    if not str(folder):  # Path("") would be the current folder
+        raise UserError("the result folder has no name; write . for the current folder")
+    return Path(folder)
+
+
+OutDir = Annotated[Path, typer.Option("--out", help="Result folder.", parser=named, metavar="PATH", callback=place)]
 Folder = Annotated[Path, typer.Argument(help="A result folder.", callback=place)]

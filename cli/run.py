@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -169,7 +170,7 @@ def _run_study(options: RunOptions, console: Console) -> bool:
         numbers = describe(study).published
         outcome.show(console, title, study.headlines, jobs, found, options.all_scalars, numbers)
         console.print(
-            f"{len(found)} runs in {out_dir}; `causeway report {out_dir}` draws them",
+            f"{len(found)} runs in {out_dir}; `causeway report {shlex.quote(str(out_dir))}` draws them",
             highlight=False, markup=False, soft_wrap=True,
         )  # fmt: skip
     for run_id, problem in tally.failed.items():

@@ -46,6 +46,13 @@ class Segment:
     """
     hot_nodes: int = 0
 
+    def __post_init__(self) -> None:
+        if not is_number(self.rate_per_s):
+            allowed = "broadcasts per second, a number"
+            raise UserError(f"a segment was given rate_per_s={self.rate_per_s!r}; allowed: {allowed}")
+        if self.hot_share and not self.hot_nodes:
+            raise UserError(f"a segment was given hot_share={self.hot_share!r}, and hot_nodes is 0; give both")
+
 
 @dataclass(frozen=True)
 class Script:
@@ -57,6 +64,10 @@ class Script:
 
     def __post_init__(self) -> None:
         check_shapes(self)
+        for name in ("time_ps", "node", "size_bytes"):
+            value = getattr(self, name)
+            if isinstance(value, list | tuple):
+                object.__setattr__(self, name, np.array(value) if value else np.empty(0, np.int64))
 
 
 FROM_NETWORK = -1
@@ -131,8 +142,6 @@ def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nod
         messages: The number of broadcasts after which the workload ends; None: it ends with the run.
         nodes: The number of nodes that broadcast: nodes 0, 1, ... By default all, of a mobile network all hosts.
     """
-    if not is_number(rate):
-        raise UserError(f"poisson was given rate={rate!r}; allowed: broadcasts per second, a number")
     if messages is not None and messages == 0:
         raise UserError("poisson was given messages=0; allowed: 1 and up, or None for no limit")
     count = FROM_NETWORK if nodes is None else nodes

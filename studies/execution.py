@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from causeway.studies.runner import Job, RunResult
 
 def result_folder(out: str | Path) -> Path:
     """Return a result folder, which is made if there is none; raise UserError if that is impossible."""
-    if not str(out):
-        raise UserError("out is ''; name a folder, as in out='results', or leave it out")
+    if not isinstance(out, str | os.PathLike) or not str(out):
+        raise UserError(f"out is {out!r}; name a folder, as in out='results', or leave it out")
     folder = place(str(out))
     try:
         folder.mkdir(parents=True, exist_ok=True)

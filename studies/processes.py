@@ -245,6 +245,6 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
 
 def processes_for(jobs: Sequence[Job], wished: int | None) -> int:
     """Return the number of processes for a campaign: `wished`, or the number of cores, but at most one for each run."""
-    if wished is not None and wished < 1:
-        raise UserError(f"--jobs {wished}: at least one process is needed")
+    if wished is not None and (isinstance(wished, bool) or not isinstance(wished, int) or wished < 1):
+        raise UserError(f"--jobs {wished!r}: at least one process is needed, and a whole number of them")
     return min(len(jobs), wished or len(os.sched_getaffinity(0)))

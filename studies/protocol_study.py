@@ -88,6 +88,10 @@ class RunParts:
         else:
             keywords = _keywords(self.network)
             arguments = {name: value for name, value in {"seed": seed, **params}.items() if name in keywords}
+            name = _name_of(self.network)
+            if missing := [one for one in _required(self.network) if one not in arguments]:
+                remedy = f"give it in params, or write a network, as in {name}(20)"
+                raise UserError(f"{name} needs {', '.join(missing)}; {remedy}")
             network = self.network(**arguments)
             if not isinstance(network, NETWORKS):
                 raise UserError(f"the network's function returned {shown_type(network)}; allowed: a network")
@@ -223,6 +227,11 @@ def _takes_id(make: Callable[..., Any]) -> bool:
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
     required = [p for p in _signature(make).values() if p.default is inspect.Parameter.empty and p.kind in kinds]
     return len(required) > 0
+
+
+def _required(make: Callable[..., Any]) -> list[str]:
+    """Return the names of the arguments without a default that a function takes by keyword."""
+    return [name for name, one in _signature(make).items() if one.default is one.empty and name in _keywords(make)]
 
 
 def _signature(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -15,9 +15,10 @@ from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies.execution import execute, result_folder
 from causeway.studies.protocol_study import MakeNetwork
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, endless, takes_setting
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, endless, point_from, takes_setting
 from causeway.studies.run_result import Run, from_folder, of_result
 from causeway.studies.runner import Job, RunResult, run_job
+from causeway.studies.second_run import difference
 from causeway.studies.study_objects import check_folder, check_processes
 from causeway.studies.twice import twice as run_twice
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
@@ -78,7 +79,8 @@ def run(
         record: The file to record the run's frames in, for `causeway replay`.
         pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
             applies, not even to a simulator.
-        twice: Make the run two more times, in other processes with other hash seeds, and require the same of each.
+        twice: First make the run twice here and twice in other processes, with other hash seeds, and require the same
+            results of all.
         setting: The arguments that `simulation`, `sweep` and `compare` take, too.
 
             - `broadcasts`: The workload, such as `poisson(50)`; by default that of the network, which has none.
@@ -91,27 +93,30 @@ def run(
         UserError: No such run is possible; the message contains the reason and a remedy.
         RunError: The run failed, or `twice` found a difference.
     """
-    (job,) = RunRequest.of(protocol, network, setting).jobs([dict(params or {})], [seed])
+    (job,) = RunRequest.of(protocol, network, setting).jobs([point_from(params)], [seed])
     if record is not None:
         job = job.but(record_to=str(record))
     if twice:
         check_processes(job.source, "leave twice=True out")
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():
-        done = _in_memory(job) if out is None else _in_folder(job, out)
-    if twice:
-        _check_again(job, done.digest)
-    return done
+        if twice:
+            _check_twice(job)
+        return _in_memory(job) if out is None else _in_folder(job, out)
 
 
-def _check_again(job: Job, digest: str) -> None:
-    """Raise RunError unless two further runs are the same as the first."""
-    again = run_twice(job.but(record_to="", options={}))
+def _check_twice(job: Job) -> None:
+    """Raise RunError unless runs of this process and of two others are the same."""
+    job = job.but(record_to="", options={})
+    first = run_job(job, endless(job))
+    if found := difference(job, first):
+        raise RunError(found)
+    again = run_twice(job)
     if not again.same:
         raise RunError(str(again))
-    if again.digests[0] != digest:
+    if again.digests[0] != first.outcome.digest:
         raise RunError(
-            f"this run gave digest {digest}, and in other processes it gave {again.digests[0]}; look for variables of "
-            "a module or class that an earlier run has changed"
+            f"a run in this process gave digest {first.outcome.digest}, and in others it gave {again.digests[0]}; look "
+            "for variables of a module or class that an earlier run has changed"
         )
 
 

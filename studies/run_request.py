@@ -136,6 +136,13 @@ class RunRequest:
                 raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
 
 
+def point_from(params: Any) -> dict[str, Any]:
+    """Return the parameters of a single point."""
+    if params is not None and not isinstance(params, Mapping):
+        raise UserError(f"params is {shown_type(params)}; allowed: a dict, as in params={{'loss': 0.1}}")
+    return dict(params or {})
+
+
 def _check_complete(points: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
     """Refuse points with different parameters; those of a study have defaults."""
     for number, point in enumerate(points):

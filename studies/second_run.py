@@ -42,10 +42,7 @@ def checked(job: Job, result: RunResult) -> RunResult:
     key = (job.study.name, job.identity.code)
     first = key not in _found
     if (first or not _found[key]) and _is_short(job, result) and (first or is_drawn(job.run_id)):
-        try:
-            found = _difference(job, result)
-        except RunError as error:  # an error that the first run did not check for, such as a changed content
-            found = str(error)
+        found = difference(job, result)
         doubt = "" if first or not found else "; earlier runs of this code in the result folder may be wrong, too"
         _found[key] = found + doubt
     if _found.get(key):
@@ -62,21 +59,24 @@ def _is_short(job: Job, result: RunResult) -> bool:
     return job.engine == "inline" and result.outcome.events <= SHORT_EVENTS and not job.record_to
 
 
-def _difference(job: Job, result: RunResult) -> str:
+def difference(job: Job, result: RunResult) -> str:
     """Run the job again and return an error message about the first difference; "" if there is none."""
-    with watching_contents(), silent():
-        second = run_job(job)
+    try:
+        with watching_contents(), silent():
+            second = run_job(job)
+    except RunError as error:  # an error that the first run did not check for, such as a changed content
+        return str(error)
     one, other = result.outcome, second.outcome
     if one.digest != other.digest:
-        difference = f"gave digest {one.digest}, and {other.digest}"
+        differs = f"gave digest {one.digest}, and {other.digest}"
     elif names := _unlike(result.scalars, second.scalars):
-        difference = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
+        differs = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
     elif series := _unlike(one.samples, other.samples):
-        difference = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
+        differs = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
     else:
         return ""
     return (
-        f"study {job.study.name} is not deterministic: seed {job.seed} {difference} when it was run again; look for "
+        f"study {job.study.name} is not deterministic: seed {job.seed} {differs} when it was run again; look for "
         "the order of a set of objects, datetime.now(), and variables of a module or class that a run leaves changed "
         "(a node draws from self.rng); `causeway run --twice` finds the first difference"
     )

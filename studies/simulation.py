@@ -11,9 +11,10 @@ from causeway.errors import UserError, shown_type
 from causeway.network.networks import Network
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_errors import shown
 from causeway.pycontrol.stepping import Pauses
 from causeway.studies.protocol_study import MakeNetwork
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, point_from, takes_setting
 from causeway.studies.run_result import Run
 from causeway.studies.runner import Job
 from causeway.studies.stepped_run import N, SteppedRun
@@ -84,6 +85,8 @@ class Simulation(SteppedRun[N]):
             self._injected += 1
             self._pauses.calls.append((node, lambda one: one.on_broadcast(number, size_bytes)))
             return
+        if not callable(handler):
+            raise UserError(f"inject was given {shown(handler)}; allowed: a function of the node, or None")
         function: Any = handler
         self._pauses.calls.append((node, function))
 
@@ -136,5 +139,5 @@ def simulation(
 
     The caller may take any time between two steps; in between, clocks and random numbers are the real ones.
     """
-    (job,) = RunRequest.of(protocol, network, setting).jobs([dict(params or {})], [seed])
+    (job,) = RunRequest.of(protocol, network, setting).jobs([point_from(params)], [seed])
     return Simulation(job)

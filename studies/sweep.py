@@ -25,7 +25,7 @@ from causeway.studies.campaign import Tally, Watch
 from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
 from causeway.studies.protocol_study import MakeNetwork
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, takes_setting
+from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, point_from, takes_setting
 from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
 
@@ -159,7 +159,7 @@ def compare(
         UserError: No such runs are possible.
         RunError: A run failed.
     """
-    chosen, point = list(seeds), [dict(params or {})]
+    chosen, point = list(seeds), [point_from(params)]
     if len(set(chosen)) < 2:
         raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
     sides = [RunRequest.of(each, network, setting).jobs(point, chosen) for each in (one, other)]
@@ -176,6 +176,12 @@ def compare(
 def _points(points: Any) -> list[dict[str, Any]]:
     """Return the list of points: every combination, or those given."""
     if not isinstance(points, Mapping):
+        if not isinstance(points, Iterable) or isinstance(points, str):
+            points = [points]
+        for point in (points := list(points)):
+            if not isinstance(point, Mapping):
+                allowed = "a dict of lists, as in {'loss': [0, 0.1]}, or a list of dicts"
+                raise UserError(f"a point of the sweep is {point!r}; allowed: {allowed}")
         listed = [dict(point) for point in points]
     else:
         for name, values in points.items():

@@ -57,7 +57,7 @@ def test_a_wrong_observer_is_named(mistake: str) -> None:
 def test_an_observer_of_an_earlier_run_is_refused_since_its_numbers_would_be_those_of_both() -> None:
     counter = Counter()
     assert run(lambda nodes: [counter]).scalars["rows"] == 5 + 5 * 5, "broadcasts and deliveries"
-    with pytest.raises(cw.UserError, match="Counter has observed a run already; observers.* returns new ones"):
+    with pytest.raises(cw.UserError, match=r"Counter has observed a run already; observers.* returns new ones"):
         run(lambda nodes: [counter])
 
 

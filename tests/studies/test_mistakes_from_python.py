@@ -98,6 +98,26 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no folder": (lambda: run(out=""), "out is ''; name a folder, as in out='results', or leave it out"),
     "no folder of a sweep": (lambda: swept({"loss": [0.1]}, out=""), "out is ''; name a folder"),
+    "a folder with a line break": (lambda: run(out="new\nline"), r"'new\\nline' has a control character in its name"),
+    "a folder of another type": (lambda: run(out=b"x"), "out is b'x'; name a folder"),
+    "parameters of another type": (lambda: run(params="loss=1"), "params is a str; allowed: a dict, as in params="),
+    "a class of networks": (
+        lambda: run(network=cw.AbstractNetwork),
+        r"AbstractNetwork needs nodes; give it in params, or write a network, as in AbstractNetwork\(20\)",
+    ),
+    "a rate of another type": (
+        lambda: cw.poisson("5"),  # type: ignore[arg-type]
+        "a segment was given rate_per_s='5'; allowed: broadcasts per second, a number",
+    ),
+    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, and hot_nodes is 0; give both"),
+    "no messages": (lambda: cw.poisson(5, messages=0), "poisson was given messages=0; allowed: 1 and up, or None"),
+    "points that are no dicts": (lambda: swept([("loss", 0.1)]), r"a point of the sweep is \('loss', 0.1\); allowed:"),
+    "no points": (lambda: swept(None), "a point of the sweep is None; allowed: a dict of lists"),
+    "processes of another type": (lambda: swept({"loss": [0.1]}, jobs="2"), "--jobs '2': at least one process"),
+    "fractions in a script": (
+        lambda: run(broadcasts=cw.Script([0.5], [0], [1])),  # type: ignore[arg-type]
+        "the script's time_ps is float64; allowed: whole numbers",
+    ),
     "a fraction as a seed": (lambda: run(seed=np.float64(1)), "a seed is .*1.0.*; allowed: whole numbers"),
     "text as seeds": (lambda: swept({"loss": [0.1]}, seeds="12"), "a seed is '1'; allowed: whole numbers"),
 }
@@ -124,6 +144,19 @@ def test_a_mistake_of_a_node_is_named(failure: str) -> None:
     protocol, words = FAILURES[failure]
     with pytest.raises(cw.RunError, match=words):
         run(protocol)
+
+
+def test_a_script_may_be_of_lists() -> None:
+    lists = cw.Script([10**12, 2 * 10**12], [0, 1], [1, 1])  # type: ignore[arg-type]
+    arrays = cw.Script(np.array([10**12, 2 * 10**12]), np.array([0, 1], np.int32), np.array([1, 1], np.int32))
+    assert run(broadcasts=lists).digest == run(broadcasts=arrays).digest
+
+
+def test_an_injection_that_is_no_function_is_refused() -> None:
+    with cw.simulation(Echo, NETWORK, broadcasts=LOAD) as sim:
+        sim.step()
+        with pytest.raises(cw.UserError, match="inject was given 'on_start'; allowed: a function of the node, or None"):
+            sim.inject(0, "on_start")  # type: ignore[arg-type]
 
 
 def test_whole_numbers_of_numpy_are_seeds() -> None:
@@ -186,31 +219,57 @@ def test_a_changed_value_of_code_without_a_file_leads_to_a_new_run(
     assert cell.packets(tmp_path) == 10
 
 
-LEFT_CHANGED = """
-    import itertools
-    count = itertools.count(1)
-
-    class Counting(Flooder):
-        def on_start(self):
-            super().on_start()
-            self.times = next(count)
-
-        def take(self, message):
-            for _ in range(1 + "ab".__hash__() % 7 if ORDER else min(self.times, 9)):
-                super().take(message)
-    network = cw.AbstractNetwork(4)
-    cw.run(Counting, network, broadcasts=cw.poisson(50, messages=5), twice=True)
-"""
-
-
 def test_a_run_in_memory_is_repeated_on_request() -> None:
     assert run(twice=True).digest == run().digest
 
 
+sent: list[int] = []
+
+
+class Remembering(Echo):
+    """Sends no more than 30 messages in all runs of this process."""
+
+    def on_packet(self, content: int, sender: int, interface: int) -> None:
+        sent.append(content)
+        if len(sent) < 30:
+            super().on_packet(content, sender, interface)
+
+
+class Mutable(cw.Node):
+    """Changes a list that it has sent."""
+
+    def on_start(self) -> None:
+        self.clock = [0] * self.node_count
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        self.clock[self.id] += 1
+        self.send(cw.EVERYONE, self.clock)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"), [(Remembering, "variables of a module or class"), (Mutable, "was changed after")]
+)
+def test_a_run_that_would_not_be_the_same_twice_is_an_error(protocol: Any, words: str) -> None:
+    run(protocol)
+    with pytest.raises(cw.RunError, match=words):
+        run(protocol, twice=True)
+    sent.clear()
+
+
+BY_HASH = """
+    class ByHash(Flooder):
+        def take(self, message):
+            for _ in range(1 + hash("ab") % 7):
+                super().take(message)
+
+    cw.run(ByHash, cw.AbstractNetwork(4), broadcasts=cw.poisson(50, messages=5), twice=True)
+"""
+
+
 @pytest.mark.slow
-def test_a_run_that_is_not_the_same_twice_is_an_error(tmp_path: Path) -> None:
+def test_a_run_that_depends_on_the_hash_seed_is_an_error(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(FLOOD + LEFT_CHANGED.replace("ORDER", "True"))
+    script.write_text(FLOOD + BY_HASH)
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, env=environment(), check=False, cwd=tmp_path
     )
