@@ -112,10 +112,10 @@ class Dcs23Params(Params):
     )
     duration_s: float = Field(60.0, ge=1, le=86_400, description="time in which messages are broadcast")
     target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the clock is sized")
-    policy: Literal["measured", "formula", "table", "program"] = Field(
+    policy: Literal["measured", "formula", "table", "program", "program_ahead"] = Field(
         "measured",
         description="rule for the number of components; table: that of the authors' program; program: a component at "
-        "a time and rounds of process 0 alone, too, as there",
+        "a time and rounds of process 0 alone, too, as there; program_ahead: and of processes with more components",
     )
     remove_at_once: bool = Field(False, description="a Remove round is about all inactive components")
     margin: float = Field(
@@ -229,7 +229,8 @@ class Dcs23Study(Study):
             {**AUTHORS, "load": "constant", "rate": 100, "components": 4, "duration_s": 120, "balance": "scripted"},
         ],
         "program": [
-            {**SHAPES[shape], **PROGRAM, "components_draw": draw}
+            {**SHAPES[shape], **PROGRAM, "policy": policy, "components_draw": draw}
+            for policy in ("program", "program_ahead")
             for shape in ("peaks", "bells", "climbs", "plateaus")
             for draw in ("id", "random")
         ],
@@ -355,8 +356,10 @@ def policy(params: Dcs23Params) -> Policy:
             return Policy()
         every = max(1, round(params.balance_every_s * 1000 / params.tick_ms))
         return Balance(every, offset=every // 2)
-    if params.policy in ("table", "program"):
-        return (Table if params.policy == "table" else Program)(params.component_size, capacity(params))
+    if params.policy in ("program", "program_ahead"):
+        return Program(params.component_size, capacity(params), ahead=params.policy == "program_ahead")
+    if params.policy == "table":
+        return Table(params.component_size, capacity(params))
     return Sized(_sizing(params), params.component_size, capacity(params), params.margin)
 
 
@@ -368,7 +371,7 @@ def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
 def _sizing(params: Dcs23Params) -> Sizing:
     if params.policy == "measured":
         return measured.sizing(params.target_error)
-    if params.policy in ("table", "program"):
+    if params.policy in ("table", "program", "program_ahead"):
         return table.sizing
     mean_s, sd_s = params.delay_mean_ms / 1000, params.delay_sd_ms / 1000
     early = formula.early_s(mean_s, sd_s, params.processes)

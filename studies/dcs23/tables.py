@@ -56,7 +56,7 @@ def matrix(measured: Measured) -> list[str]:
     for name, (shape, paper) in MATRIX_SHAPES.items():
         fixed = measured.at(**shape, entries=FIXED[paper])
         for draw in ("random", "id"):
-            for policy in (*DYNAMIC, PROGRAM):
+            for policy in (*DYNAMIC, PROGRAM, {**PROGRAM, "policy": "program_ahead"}):
                 point = {**shape, **policy, "components_draw": draw}
                 runs = measured.at(**point)
                 if runs.rows:

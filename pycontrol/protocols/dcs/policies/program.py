@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from causeway.pycontrol.protocols.dcs.policies.base import View, Wish
+from causeway.pycontrol.protocols.dcs.policies.sized import OUT_OF_TURN
 from causeway.pycontrol.protocols.dcs.policies.table import Table
 
 STARTER = 0
@@ -19,8 +20,17 @@ STARTER = 0
 class Program(Table):
     """Sizes the clock by the table, a component at a time."""
 
-    def __init__(self, component_size: int, capacity: int) -> None:
+    def __init__(self, component_size: int, capacity: int, ahead: bool = False) -> None:
+        """Set the parameters.
+
+        Args:
+            component_size: Entries of a component.
+            capacity: The most components of a clock.
+            ahead: A process with more components than process 0 starts rounds, too. It refuses those of process 0, so
+                that otherwise no round succeeds again.
+        """
         super().__init__(component_size, capacity)
+        self.ahead = ahead
         self._before = np.zeros(0, np.int32)
         """The active components of every process after its last tick."""
 
@@ -36,6 +46,9 @@ class Program(Table):
         wish.grow_to = np.where(more & ~back, view.active + 1, 0).astype(np.int32)
         wish.assign_below = np.where(back, view.limit + 1, wish.assign_below)
         wish.assign_below = np.where(fewer & (view.limit >= view.active), view.active - 1, wish.assign_below)
-        wish.deactivate = fewer & (view.nodes == STARTER)
+        starts = view.nodes == STARTER
+        if self.ahead and view.behind.any():
+            starts |= view.behind & (view.draw() < OUT_OF_TURN)
+        wish.deactivate = fewer & starts
         self._before[view.nodes] = np.maximum(view.active, np.minimum(wish.grow_to, self.capacity))
         return wish
