@@ -3,8 +3,8 @@
     python docs/check_site.py build/site        # exits with status 1, and names what is wrong
 
 mkdocs checks the links that pages contain as Markdown; this checks what became of them, of links in HTML and of those
-that the theme, the API reference and the pages of source files add. Links to other sites are counted, not followed. A name
-or member without a docstring is not in the API pages, and so is found here.
+that the theme, the API reference and the pages of source files add. Links to other sites are counted, not followed. A
+name or member without a docstring is not in the API pages, and so is found here.
 """
 
 from __future__ import annotations
