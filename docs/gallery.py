@@ -237,10 +237,7 @@ def card(entry: Entry, seconds: float) -> str:
     link = entry.file.removeprefix("docs/") if entry.file.startswith("docs/") else f"../{entry.file}"
     there = (PICTURES / f"{entry.name}.svg").exists()
     picture = f"![{entry.name}: {entry.line}](images/gallery/{entry.name}.svg)\n\n    " if there else ""
-    return (
-        f"-   {picture}**[{entry.name}]({link})**: {entry.line}{shown}\n\n"
-        f"    ```sh\n    {entry.command}\n    ```\n"
-    )
+    return f"-   {picture}**[{entry.name}]({link})**: {entry.line}{shown}\n\n    ```sh\n    {entry.command}\n    ```\n"
 
 
 def main() -> None:
