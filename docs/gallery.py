@@ -29,7 +29,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import causeway as cw
-from causeway.analysis import store
+import causeway.results
+from causeway.studies import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, PICTURES = ROOT / "docs" / "gallery.md", ROOT / "docs" / "images" / "gallery"
@@ -55,15 +56,15 @@ class Entry:
     @property
     def name(self) -> str:
         """The name on the page, and that of the picture."""
-        path = Path(self.file)
-        return path.stem if path.suffix == ".py" else path.parent.name if path.suffix == ".md" else path.name
+        return Path(self.file).stem
 
 
 def counterexample(entry: Entry, folder: Path) -> str:
     """Return the diagram of the schedule that `causeway check` found."""
-    (page,) = (folder / "results" / "check").glob("*.html")
-    found = SVG.search(page.read_text())
-    assert found is not None
+    pages = list((folder / "results" / "check").glob("*.html"))
+    found = SVG.search(pages[0].read_text()) if pages else None
+    if found is None:
+        sys.exit(f"{entry.command}: found no counterexample in the time that it has (--seconds)")
     head, _, rest = found[0].partition(">")
     return f"{head}>{WHITE}{rest}"
 
@@ -77,13 +78,13 @@ def report_figure(entry: Entry, folder: Path) -> str:
 
 def trails(entry: Entry, folder: Path) -> str:
     """Return a picture of the ways of all nodes; `--animate` records them."""
-    samples = store.read_pandas(folder / "results", "samples")
-    places = samples[samples["name"].isin(["x_m", "y_m"])].pivot_table("value", ["module", "time_s"], "name")
+    ways = causeway.results.open(folder / "results").vectors("x_m OR y_m")
     figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
-    for _, way in places.groupby("module"):
-        stands = way["x_m"].nunique() == 1
-        ax.plot(way["x_m"], way["y_m"], lw=1.1, alpha=0.75)
-        ax.plot(*way[["x_m", "y_m"]].iloc[-1], "ks" if stands else "o", ms=7 if stands else 4)
+    for _, way in ways.groupby("module"):
+        x, y = (way[way["name"] == name]["series"].iloc[0].value for name in ("x_m", "y_m"))
+        stands = len(set(x)) == 1
+        ax.plot(x, y, lw=1.1, alpha=0.75)
+        ax.plot(x[-1], y[-1], "ks" if stands else "o", ms=7 if stands else 4)
     ax.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
     return _svg(figure)
 
@@ -105,21 +106,25 @@ class Observed:
 
 def deliveries(entry: Entry, folder: Path) -> str:
     """Return a picture of all deliveries: time, node, and the message by its colour."""
-    seen = Observed()
-    cw.run(str(ROOT / entry.file), observers=lambda nodes: [seen])
+    seen, study = Observed(), registry.get(str(ROOT / entry.file))
+    own = study.observers
+    study.observers = lambda params, nodes: [*own(params, nodes), seen]  # type: ignore[method-assign]
+    cw.run(study)
     op, time_ps, node, message = (np.concatenate(column) for column in zip(*seen.rows, strict=True))
     figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
     for kind, marker, size in (0, "D", 26), (1, "o", 7):
         rows = op == kind
-        ax.scatter(time_ps[rows] / 1e12, node[rows], size, message[rows], marker=marker, cmap="turbo", lw=0)
+        ax.scatter(
+            time_ps[rows] / 1e12, node[rows], size, message[rows], marker=marker, cmap="turbo", lw=0, rasterized=True
+        )
     ax.set(xlabel="time (s); diamonds are broadcasts, dots deliveries", ylabel="node")
     return _svg(figure)
 
 
 def samples_of(entry: Entry, folder: Path) -> str:
     """Return a histogram of what the nodes recorded."""
-    samples = store.read_pandas(folder / "results", "samples")
-    values = samples[samples["name"] == entry.figure]["value"]
+    recorded = causeway.results.open(folder / "results").vectors(entry.figure)["series"]
+    values = np.concatenate([series.value for series in recorded])
     figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
     ax.hist(1e3 * values, 40, color="#0f8b8d")
     ax.set(xlabel=f"{entry.figure.removesuffix('_s').replace('_', ' ')} (ms)", ylabel="samples")
@@ -210,7 +215,7 @@ def _run(command: list[str], folder: Path) -> float:
 def _svg(figure: Figure) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.svg"
-        figure.savefig(path, metadata={"Date": None})
+        figure.savefig(path, dpi=150, metadata={"Date": None})
         plt.close(figure)
         return path.read_text()
 
@@ -228,12 +233,11 @@ def draw(entry: Entry) -> float:
 
 def card(entry: Entry, seconds: float) -> str:
     """Return the Markdown of an entry."""
-    shown = "under a second" if seconds < 1 else f"{seconds:.0f} s"
-    return (
-        f"-   ![{entry.name}: {entry.line}](images/gallery/{entry.name}.svg)\n\n"
-        f"    **[{entry.name}](../{entry.file})**: {entry.line} {shown}\n\n"
-        f"    ```sh\n    {entry.command}\n    ```\n"
-    )
+    shown = f" ({seconds:.0f} s)" if seconds else ""
+    link = entry.file.removeprefix("docs/") if entry.file.startswith("docs/") else f"../{entry.file}"
+    there = (PICTURES / f"{entry.name}.svg").exists()
+    picture = f"![{entry.name}: {entry.line}](images/gallery/{entry.name}.svg)\n\n    " if there else ""
+    return f"-   {picture}**[{entry.name}]({link})**: {entry.line}{shown}\n\n    ```sh\n    {entry.command}\n    ```\n"
 
 
 def main() -> None:

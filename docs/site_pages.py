@@ -17,13 +17,14 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, SOURCES, HOME = "docs/", "source/", "index.md"
+NO_SIDEBAR = "---\nhide: [navigation]\n---\n"
 LINK = re.compile(r"(\]\(|src=\")([^)\s\"]+?)(#[^)\s\"]*)?(\)|\")")
 LANGUAGES = {".py": "python", ".cc": "cpp", ".h": "cpp", ".json": "json", ".ned": "c", ".ini": "ini", ".proto": "proto"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the home page, and a page for each file of the tree that a page links to."""
-    files.append(File.generated(config, HOME, content=(ROOT / "README.md").read_text()))
+    files.append(File.generated(config, HOME, content=NO_SIDEBAR + (ROOT / "README.md").read_text()))
     pages = [file for file in files if file.is_documentation_page()]
     while pages:
         page = pages.pop()
