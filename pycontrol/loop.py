@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
 from typing import Protocol as TypingProtocol
@@ -93,7 +93,7 @@ def run_protocol(
     engine: Engine,
     spec: RunSpec,
     protocol: Protocol,
-    observers: list[Observer],
+    observers: Sequence[Observer],
     report: Callable[[Progress], None] | None = None,
     steps: Steps | None = None,
 ) -> Outcome:
@@ -111,7 +111,7 @@ def run_protocol(
 
 
 def windows(
-    engine: Engine, spec: RunSpec, protocol: Protocol, observers: list[Observer],
+    engine: Engine, spec: RunSpec, protocol: Protocol, observers: Sequence[Observer],
     report: Callable[[Progress], None] | None = None, steps: Steps | None = None,
 ) -> Generator[None, None, Outcome]:  # fmt: skip
     """Pass windows to the protocol, and its actions to the engine, until the run ends; return the outcome.

@@ -152,7 +152,7 @@ class ProtocolStudy(Study):
         """Return the given end of the run."""
         return self.parts.until_ps
 
-    def observers(self, params: Any, nodes: int) -> list[Observer]:
+    def observers(self, params: Any, nodes: int) -> Sequence[Observer]:
         """Return the given observers; the causality checker if none are."""
         return super().observers(params, nodes) if self.parts.observers is None else self.parts.observers(nodes)
 

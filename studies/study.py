@@ -94,7 +94,7 @@ class Study(ABC):
         """Return the time at which the run ends; 0, the default: when no event is left."""
         return 0
 
-    def observers(self, params: Any, nodes: int) -> list[Observer]:
+    def observers(self, params: Any, nodes: int) -> Sequence[Observer]:
         """Return the observers of a run besides the digest; the causality checker by default."""
         from causeway.pycontrol.checker import CausalityChecker
 

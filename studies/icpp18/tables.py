@@ -217,7 +217,8 @@ def in_queue(measured: Measured) -> list[str]:
     for n in (16, 32, 64, 128):
         paper = measured.paper("Table 1", "packets", nodes=n)
         cells = []
-        for start in ({}, {"start": "poisson", "spread": 1000.0}):
+        starts: tuple[dict[str, Any], ...] = ({}, {"start": "poisson", "spread": 1000.0})
+        for start in starts:
             runs = measured.at(nodes=n, in_queue=True, **start)
             alone = measured.at(nodes=n, in_queue=True, aggregation=False, **start)
             off = f", {percent(runs.mean('packets') / paper)}" if runs.rows and paper else ""

@@ -10,12 +10,15 @@ import heapq
 from collections.abc import Hashable, Mapping
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from causeway.bridge.events import NO_ACTIONS, Actions, Window
 from causeway.pycontrol.protocol import Context, Protocol
 from causeway.pycontrol.protocols.ladc18.node import Process, Tally
 from causeway.pycontrol.protocols.ladc18.vectorized import Limits
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.node import PerNode
 
 SEND, TRAVEL, RECEIVE, REACT = 0.1, 0.8, 0.1, 0.1
 """ts, tt, tr and the time until a process acts, in units. They are added one after the other."""
@@ -52,13 +55,13 @@ class FloatingProcess(Process):
         """Cancel the timer of a bundle."""
         del self.world.timers[self.i, key]
 
-    def send(self, to: int, content: Any, size_bytes: int = 0, interface: int = 0, topic: int = 0) -> None:
+    def send(self, peer: int, content: Any, size_bytes: int | None = None, interface: int = 0, topic: int = 0) -> None:
         """Send a packet as soon as the CPU is free."""
         world = self.world
         world.free[self.i] = max(world.now, world.free[self.i]) + SEND
         arrival = world.free[self.i] + TRAVEL + RECEIVE
         world.last_arrival = max(world.last_arrival, arrival)
-        world.put(arrival + REACT, to, (self.i, content))
+        world.put(arrival + REACT, peer, (self.i, content))
 
 
 class FloatingBroadcast(Protocol):
@@ -79,7 +82,7 @@ class FloatingBroadcast(Protocol):
         self.tally = Tally()
         self.processes = [FloatingProcess(i, self.limits, self.tally, self) for i in range(self.limits.processes)]
         for process in self.processes:
-            process.runtime = SimpleNamespace(context=SimpleNamespace(reaction_ps=0.0))
+            process.runtime = cast("PerNode", SimpleNamespace(context=SimpleNamespace(reaction_ps=0.0)))
         for source in self.sources:
             self.processes[source].on_broadcast(0, 0)
         while self.queue:
