@@ -28,7 +28,7 @@ class Decisions:
         self.asked: dict[int, None] = {}
         """The agents that ask at `now_ps`, in the order of their ids once the run pauses."""
         self.views: dict[int, tuple[Any, float]] = {}
-        """What agents see and have earned at `now_ps`: those that ask, those that went down, at the end all."""
+        """The observations and rewards of agents at `now_ps`: those that ask, those that went down, at the end all."""
         self.chosen: dict[int, Any] = {}
         """The actions of these agents."""
         self.went: list[tuple[int, bool]] = []

@@ -61,7 +61,7 @@ def show(driver: Any, page: Path, width: int = 1300, dark: bool = False) -> None
 
 
 def faults(driver: Any) -> list[str]:
-    """What the page complained of, what it loaded besides itself, and by how many pixels it is too wide."""
+    """The errors of the page, the files that it loaded, and the number of pixels by which it is too wide."""
     found = [entry["message"] for entry in driver.get_log("browser")]
     found += driver.execute_script("return performance.getEntriesByType('resource').map(one => one.name)")
     wider = driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
