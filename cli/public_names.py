@@ -29,7 +29,18 @@ ONLY = {
     "SoloLoop": {"run_until_complete", "time", "close", "forgotten_failures", "pending_tasks"},
 }
 """Members that are public of a class whose other methods Causeway or asyncio call."""
-MADE_FOR_USERS = {"Context", "Node", "PlotData", "ProgramNode", "Request", "Run", "Simulation", "Sweep", "TimerHandle", "Window"}
+MADE_FOR_USERS = {
+    "Context",
+    "Node",
+    "PlotData",
+    "ProgramNode",
+    "Request",
+    "Run",
+    "Simulation",
+    "Sweep",
+    "TimerHandle",
+    "Window",
+}
 """Classes whose constructor is not part of the interface."""
 WIDTH = 120
 HEAD = """\
