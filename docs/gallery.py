@@ -149,7 +149,7 @@ def study(name: str, line: str, figure: str, options: str = "--sweep demo --reps
 WRONG = "--every 1000000 --set version="
 GALLERY = {
     "Studies of papers": (
-        study("hash", "Hashes detect what probabilistic clocks deliver too early.", "deliveries-out-of-causal-order"),
+        study("hash", "Hashes detect what probabilistic clocks deliver too early.", "requests-against-the-load"),
         study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load"),
         study("icpp18", "Causal broadcast over VCube trees, with aggregation.", "packets"),
         study("ladc18", "Broadcast over VCube trees with bundled messages.", "latency-fault-free"),
