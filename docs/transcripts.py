@@ -42,8 +42,8 @@ FENCE = re.compile(r"^ *```", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n", re.MULTILINE)
 PICTURE = re.compile(r"!\[[^]]*\]\(([^):]+)\)")
 COMMAND_S = 1800
-FIRST_TIME = "causeway: compiling"
-"""The beginning of a line that only the first run on a machine prints."""
+FIRST_TIME = ("causeway: compiling", "compiling ")
+"""The beginnings of lines that only the first run on a machine prints."""
 
 
 @dataclass
