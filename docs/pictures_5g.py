@@ -25,8 +25,8 @@ def heard_first(folder: Path) -> list[float]:
     sys.path.insert(0, str(folder))
     gossip: Any = __import__("gossip")
     network = cw.InetNetwork(7, **gossip.NETWORKS["5G"])
-    load = cw.poisson(2, messages=1)
-    run = cw.run(gossip.Gossip, network, broadcasts=load, until=cw.seconds(5), engine="omnet")
+    load = cw.poisson(5, messages=1)
+    run = cw.run(gossip.Gossip, network, broadcasts=load, until=cw.seconds(1.5), engine="omnet")
     return [1000 * node.delays[0] if node.delays else 0.0 for node in run.nodes]
 
 
