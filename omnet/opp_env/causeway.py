@@ -9,7 +9,7 @@ PAIRS = {"6.2.*": "4.6.*", "6.1.*": "4.5.*"}
 """OMNeT++ -> INET: the pairs on which the project's tests were run."""
 
 
-def get_project_descriptions():
+def get_project_descriptions() -> list[dict[str, object]]:
     """Return the descriptions of all versions, as opp_env reads them."""
     return [
         {
