@@ -209,7 +209,7 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
 
 def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
     """Return why the library of an INET cannot be used with an OMNeT++ and the adapter's compiler."""
-    made = _dynamic_section(inet / "src" / "libINET.so")
+    made = dynamic_section(inet / "src" / "libINET.so")
     if "[libc++.so" in made:
         return (
             f"{name} was built with the library libc++, the adapter is built with libstdc++: build INET again with "
@@ -223,7 +223,7 @@ def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
 
 
 @cache
-def _dynamic_section(library: Path) -> str:
+def dynamic_section(library: Path) -> str:
     """Return the dynamic section of a library as readelf prints it; "" if it cannot."""
     if shutil.which("readelf") is None:
         return ""

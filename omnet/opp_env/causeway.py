@@ -4,14 +4,12 @@ opp_env installs the OMNeT++ and INET that are named here, and sets OMNETPP_ROOT
 Causeway looks first. Before it is handed in, REPOSITORY must name the public repository.
 """
 
-from typing import Any
-
 REPOSITORY = "https://example.org/causeway.git"
 PAIRS = {"6.2.*": "4.6.*", "6.1.*": "4.5.*"}
 """OMNeT++ -> INET: the pairs on which the project's tests were run."""
 
 
-def get_project_descriptions() -> list[dict[str, Any]]:
+def get_project_descriptions() -> list[dict[str, object]]:
     """Return the descriptions of all versions, as opp_env reads them."""
     return [
         {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from causeway.toolchain.omnet_find import find_omnetpp, missing_omnetpp
+from causeway.toolchain.omnet_find import dynamic_section, find_omnetpp, missing_omnetpp
 
 csv.field_size_limit(1 << 30)
 
@@ -222,3 +222,15 @@ def version_of_inet() -> str:
     found = find_omnetpp()
     assert found is not None and found.inet_version is not None
     return found.inet_version
+
+
+def need_simu5g() -> Path:
+    """Return the folder of a Simu5G that was built with the INET in use: SIMU5G_ROOT, or simu5g* beside INET."""
+    inet = need_inet()
+    named = os.environ.get("SIMU5G_ROOT")
+    folders = [Path(named)] if named else sorted(inet.parent.glob("[Ss]imu5[Gg]*"), reverse=True)
+    for folder in folders:
+        library = folder / "src" / "libsimu5g.so"
+        if library.is_file() and str(inet.resolve()) in dynamic_section(library):
+            return folder
+    pytest.skip(f"no Simu5G that was built with the INET in {inet}: set SIMU5G_ROOT, or build one beside INET")

@@ -161,7 +161,7 @@ def library(path: Path, *options: str) -> None:
     if shutil.which("gcc") is None or shutil.which("readelf") is None:
         pytest.skip("no gcc here")
     subprocess.run(command, check=True)
-    omnet_find._dynamic_section.cache_clear()
+    omnet_find.dynamic_section.cache_clear()
 
 
 def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
