@@ -59,9 +59,7 @@ class News(NamedTuple):
     message: int
 
 
-class ByType(Plain):
-    on_packet = Node.on_packet
-
+class ByType(Node):
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         kind = News if number % 2 else Beat
         self.send(EVERYONE, kind(self.new_message()), 100)
@@ -75,8 +73,10 @@ class ByType(Plain):
         self.deliver(news.message)
 
 
-class ByHand(Plain):
-    on_broadcast = ByType.on_broadcast
+class ByHand(Node):
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        kind = News if number % 2 else Beat
+        self.send(EVERYONE, kind(self.new_message()), 100)
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
         if isinstance(content, Beat):

@@ -18,10 +18,10 @@ from typing import Annotated
 import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
-from causeway.cli.folders import OutDir, place
+from causeway.cli.folders import Folder, OutDir, place
 from causeway.cli.installations import Inet, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
-from causeway.cli.result_commands import compact, convert, diff, report, tables
+from causeway.cli.result_commands import compact, convert, diff, tables
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.installation import has_other_distribution, other_distribution
 from causeway.toolchain.user_file import describe_user_error
@@ -370,7 +370,37 @@ def replay(
     replay_file(file, out, study, None if at is None else (round(at * 10**12), -1 if node is None else node))
 
 
-for command in (report, tables, convert, compact, diff):
+@app.command()
+def report(
+    directory: Folder,
+    spark: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
+    ] = None,
+    kinds: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FORMAT", help="svg, pdf, pgf (figures), tex (tables): files for a paper, in report/export."
+        ),
+    ] = None,
+    study: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of its violations."),
+    ] = None,
+    again: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Time to repeat a wrong run, to draw its violations (0: none)."),
+    ] = 20.0,
+) -> None:
+    """Write DIR/report/index.html and comparison.csv from a result folder."""
+    from causeway.cli.report import write_report
+
+    write_report(directory, spark, out, kinds or [], export or [], study or [], again)
+
+
+for command in (tables, convert, compact, diff):
     app.command()(command)
 
 

@@ -1,4 +1,4 @@
-"""The commands that read and write result folders: `report`, `tables`, `convert`, `compact`, `diff`.
+"""The commands that read and write result folders: `tables`, `convert`, `compact`, `diff`.
 
 `main.py` adds them to the command line. Each one only parses, calls and prints; other modules do the work.
 """
@@ -16,35 +16,6 @@ from causeway.errors import UserError
 
 out = console()
 err = console(stderr=True)
-
-
-def report(
-    directory: Folder,
-    spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
-    ] = None,
-    kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
-    ] = None,
-    export: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FORMAT", help="svg, pdf, pgf (figures), tex (tables): files for a paper, in report/export."
-        ),
-    ] = None,
-    study: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of its violations."),
-    ] = None,
-    again: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0, help="Time to repeat a wrong run, to draw its violations (0: none)."),
-    ] = 20.0,
-) -> None:
-    """Write DIR/report/index.html and comparison.csv from a result folder."""
-    from causeway.cli.report import write_report
-
-    write_report(directory, spark, out, kinds or [], export or [], study or [], again)
 
 
 def tables(

@@ -9,6 +9,7 @@ Every second a node says hello to all in reach; who hears it answers, and the ro
 
 import asyncio
 import random
+from typing import cast
 
 import causeway as cw
 
@@ -19,8 +20,8 @@ class Chatter(asyncio.DatagramProtocol):
     def __init__(self, node: cw.ProgramNode) -> None:
         self.node, self.said, self.heard = node, dict[int, float](), set[str]()
 
-    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
-        self.transport = transport
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
 
     def say(self, number: int) -> None:
         self.said[number] = asyncio.get_running_loop().time()

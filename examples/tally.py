@@ -8,7 +8,7 @@ comes twice twice: it is enough that an answer is lost.
 """
 
 import asyncio
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
@@ -25,8 +25,8 @@ class Tally(asyncio.DatagramProtocol):
     def __init__(self, node: Counter) -> None:
         self.node, self.heard, self.answered = node, set[str](), asyncio.Event()
 
-    def connection_made(self, transport: asyncio.DatagramTransport) -> None:
-        self.transport = transport
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         if data == b"thanks":

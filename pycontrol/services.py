@@ -13,7 +13,7 @@ from causeway.bridge.events import FOREVER, IGNORED
 from causeway.deprecated import warn
 from causeway.pycontrol import arguments
 from causeway.pycontrol.confined import acting, chance_of
-from causeway.pycontrol.node_log import NodeLog, log_of
+from causeway.pycontrol.node_log import LOGGER, OFF, SILENT, NodeLog
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import Misuse, shown
 from causeway.pycontrol.reading import Reading
@@ -114,7 +114,7 @@ class Services:
     @Reading
     def log(self: Any) -> NodeLog:
         """The node's log, a standard `logging.LoggerAdapter`. `causeway run --log LEVEL` turns it on."""
-        return log_of(self)
+        return SILENT if LOGGER.level == OFF else NodeLog(self)
 
     @Reading
     def rng(self: Any) -> Random:

@@ -184,7 +184,7 @@ def _is_own(module: ModuleType) -> bool:
 @contextlib.contextmanager
 def _own_modules_by_value() -> Iterator[None]:
     registered = []
-    for module in list(sys.modules.values()):
+    for module in {id(one): one for one in list(sys.modules.values())}.values():  # some are there under two names
         if inspect.ismodule(module) and module.__name__ != "__main__" and _is_own(module):
             with contextlib.suppress(ValueError):
                 cloudpickle.register_pickle_by_value(module)

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from causeway.analysis import store
 from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
+from causeway.studies.study_objects import content_of
 from causeway.toolchain.sources import APART
 from tests.helpers.drawn import examples
 from tests.helpers.edits import edited
@@ -26,6 +28,7 @@ STUDY = '''
 import helper
 from parts.inner import offset
 from pathlib import Path
+from types import ModuleType
 from causeway import AbstractNetwork, EVERYONE, Node, Params, PerNode, Segment, Study, Workload, constant_delay
 
 OWN = 1
@@ -179,6 +182,7 @@ def test_a_study_is_identified_by_its_contents_in_any_folder(tmp_path: Path) -> 
 LOADED = """
 import sys
 from pathlib import Path
+from types import ModuleType
 from causeway.bridge import engines
 from causeway.studies import identity, registry
 from causeway.studies.runner import Job, engines_of, make_spec, run_job
@@ -269,3 +273,10 @@ def test_other_files_beside_a_study_are_no_part_of_it(tmp_path: Path) -> None:
     assert Job(str(study), {}, 1, "inline").run_id == before
     registry._EXECUTED.clear()
     assert Job(str(study), {}, 1, "inline").run_id == before
+
+
+def test_a_module_that_is_imported_under_two_names_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = ModuleType("alias_of_ours")
+    monkeypatch.setitem(sys.modules, "alias_of_ours", own)
+    monkeypatch.setitem(sys.modules, "its_other_name", own)
+    assert content_of({"loss": 0.3}) != ""
