@@ -247,13 +247,12 @@ class Mutable(cw.Node):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "words"), [(Remembering, "variables of a module or class"), (Mutable, "was changed after")]
+    ("protocol", "words"), [(Remembering, "variables of a module or class"), (Mutable, "changed the content that node")]
 )
 def test_a_run_that_would_not_be_the_same_twice_is_an_error(protocol: Any, words: str) -> None:
-    run(protocol)
+    sent.clear()
     with pytest.raises(cw.RunError, match=words):
         run(protocol, twice=True)
-    sent.clear()
 
 
 BY_HASH = """
