@@ -105,7 +105,7 @@ def _text(value: str) -> Any:
 
 def _widths(cells: Cells) -> list[int]:
     """Return the width of each column in the terminal, with its gap."""
-    return [max(*(len(line) for line in name.split("\n")), *map(len, rows)) + _GAP for name, rows in cells.items()]
+    return [max(*(len(line) for line in name.split("\n")), *map(len, rows)) + _GAP + 1 for name, rows in cells.items()]
 
 
 def _head(one: Headline) -> str:

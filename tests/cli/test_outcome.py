@@ -106,6 +106,16 @@ def test_nothing_is_cut_or_folded_however_many_columns_there_are(width: int):
     assert "parameter_with_a_name_5=value52" in text.replace(",", "").split()
 
 
+def test_columns_that_just_do_not_fit_are_not_cut():
+    points = [{"experiment": one, "rate": rate} for one, rate in (("static", 5.6), ("dynamic", 25.0))]
+    names = (("delay", "s"), ("loss", ""), ("sent", "packets"), ("SBuffer", "messages"), ("violations", "deliveries"),
+             ("missing", "deliveries"))  # fmt: skip
+    headlines = [Headline(name, f"scalar{i}", unit) for i, (name, unit) in enumerate(names)]
+    for width in range(60, 100):
+        text = printed(points, [{f"scalar{i}": 0.04912 for i in range(6)}] * 2, headlines, width=width)
+        assert "…" not in text, width
+
+
 def test_names_from_a_study_are_text_and_not_markup():
     points = [{"[red]name": value} for value in ("[/x]", "[bold]")]
     text = printed(points, [{"delay_s": 1.0}, {"delay_s": 2.0}])
