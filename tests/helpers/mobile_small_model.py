@@ -35,7 +35,7 @@ class NoMeter:
     def nothing(self, *_: Any) -> None:
         pass
 
-    sent = arrived = lost = broadcast = delivered = moved = handed_off = handoff_done = nothing
+    sent = arrived = heard = addressed = lost = broadcast = delivered = moved = handed_off = handoff_done = nothing
 
 
 @dataclass
