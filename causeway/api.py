@@ -49,6 +49,7 @@ from causeway.network.units import (
 from causeway.network.workload import Faults, Script, Segment, Workload, poisson
 from causeway.pycontrol.checker import CausalityChecker
 from causeway.pycontrol.dispatch import handles
+from causeway.pycontrol.gradys import Drones
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.node_requests import REQUEST_BYTES, Request
 from causeway.pycontrol.node_timers import TimerHandle
@@ -81,6 +82,7 @@ __all__ = [
     "CausalityChecker",
     "Checks",
     "Context",
+    "Drones",
     "Expected",
     "Faults",
     "Headline",

@@ -23,6 +23,7 @@ from causeway.studies.run_request import takes_setting
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "api.txt"
 ONLY = {
+    "Drones": set[str](),
     "PerNode": {"every", "about", "packet_lifetime_ps", "can_be_copied", "same_machine"},
     "ProgramNode": {"address_of", "asked", "nodes", "params"},
     "Programs": set[str](),

@@ -9,7 +9,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [*(page for folder in ("guide", "how-to", "tutorial") for page in (DOCS / folder).glob("*.md"))]
-PUBLIC = {"causeway", "causeway.aio", "causeway.gradys", "causeway.results"}
+PUBLIC = {"causeway", "causeway.aio", "causeway.results"}
 """Modules that users import. `causeway.GateProcess` is a NED module."""
 IMPORT = re.compile(r"^\s*(?:from (causeway[\w.]*) import|import (causeway[\w.]*))", re.MULTILINE)
 FORMER = (

@@ -28,7 +28,6 @@ STUDY = '''
 import helper
 from parts.inner import offset
 from pathlib import Path
-from types import ModuleType
 from causeway import AbstractNetwork, EVERYONE, Node, Params, PerNode, Segment, Study, Workload, constant_delay
 
 OWN = 1
@@ -182,7 +181,6 @@ def test_a_study_is_identified_by_its_contents_in_any_folder(tmp_path: Path) -> 
 LOADED = """
 import sys
 from pathlib import Path
-from types import ModuleType
 from causeway.bridge import engines
 from causeway.studies import identity, registry
 from causeway.studies.runner import Job, engines_of, make_spec, run_job
