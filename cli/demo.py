@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,7 @@ LENGTH = "about four minutes on two cores, most of it compiling; again, less tha
 
 def main() -> None:
     """Run the sweep 'demo' of every study that has one, and write the report."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the compiler, too
     console = make_console()
     directory, command = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo"), sys.argv[2:]
     studies = _in_order()
