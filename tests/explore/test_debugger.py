@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,4 +77,5 @@ def test_an_event_without_a_handler_of_the_users_just_happens(what: str, session
 def test_of_an_asyncio_program_it_stops_in_the_programs_own_code(session: Session) -> None:
     trial = Trial(TALLY, {"version": "careless"}, budget={"losses": 1})
     text = session(TALLY, trial, "d", "c", "d", "p data", "c", "q")
-    assert "tally.py(46)main()" in text and "tally.py(28)datagram_received()" in text and "(Pdb) b'1'" in text
+    assert re.search(r"tally\.py\(\d+\)main\(\)", text) and re.search(r"tally\.py\(\d+\)datagram_received\(\)", text)
+    assert "(Pdb) b'1'" in text
