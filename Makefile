@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve pictures bench chaos clean
+.PHONY: help test-pairs setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve pictures bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    a few points of every study beside the published numbers, and a report (results/demo/report/index.html)"
 	@echo "make test    everything that can be tested on this machine; what it lacks is named and skipped"
+	@echo "make test-pairs  the tests marked omnet on every other installed pair of OMNeT++ and INET"
 	@echo "make fuzz    the tests that draw examples, with new ones each time and ten times as many (make test draws the same)"
 	@echo "make test-bounds  tests of protocols and bridge with kernels that check every index"
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 adapter, the OMNeT++ adapter if OMNeT++ is found"
@@ -74,13 +75,13 @@ wheel: $(VENV)/.ready proto
 demo: $(VENV)/.runtime proto
 	$(BIN)/python -m causeway.cli.demo results/demo $(MAKE) --silent
 
-# All tests; then those marked omnet on every other pair of OMNeT++ and INET that is installed.
-test: export CAUSEWAY_AIO_DEPS := $(VENV)/programs
-test: export CAUSEWAY_S3_DEPS := $(VENV)/s3
-test: export CAUSEWAY_BROWSER_DEPS := $(VENV)/browser
+# All tests, with the newest pair of OMNeT++ and INET that fits. `make test-pairs` runs those marked omnet on the others.
+DEPS = CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 CAUSEWAY_BROWSER_DEPS=$(VENV)/browser
 test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready
-	status=0; $(BIN)/python -m pytest -m '' tests || status=$$?; \
-	  $(BIN)/python -m tests.helpers.omnet_pairs || status=$$?; exit $$status
+	$(DEPS) $(BIN)/python -m pytest -m '' tests
+
+test-pairs: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
+	$(DEPS) $(BIN)/python -m tests.helpers.omnet_pairs
 
 # `make test` draws the same examples every time; here they are new. What fails becomes an @example of its test.
 fuzz: setup

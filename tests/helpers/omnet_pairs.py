@@ -2,8 +2,7 @@
 
     python -m tests.helpers.omnet_pairs [ARGUMENTS]
 
-runs the tests marked omnet on every pair other than the one that engine omnet uses by itself. `make test` does so after
-all tests: those that have an engine omnet in them run on every pair, all others once.
+runs the tests marked omnet on every pair other than the one that engine omnet uses by itself: `make test-pairs`.
 """
 
 from __future__ import annotations
