@@ -92,7 +92,7 @@ def test_a_handler_of_another_node_that_acts_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("service", "arguments"),
-    [("send", (0, "x", 10, 0, 0)), ("set_timer", ("t", MS)), ("move", (0, 0, 1))],
+    [("send", (0, "x", 10, 0, 0)), ("set_timer", ("t", MS))],
 )
 def test_a_node_that_acts_as_another_one_by_its_runtime_is_refused(service: str, arguments: tuple[Any, ...]) -> None:
     class Pretends(Node):
