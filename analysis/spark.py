@@ -33,12 +33,19 @@ def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **
     machine, Spark listens on loopback only. The workers run this process's Python, or PYSPARK_PYTHON; workers on other
     machines are sent this package.
     """
+    if isinstance(master, str):
+        _check_master(master)
     made = _running_session(master) or _new(str(master), memory, settings)
     context = made.sparkContext
     if not is_local(made) and context.applicationId not in _SENT:
         context.addPyFile(str(package_zip()))
         _SENT.add(context.applicationId)
     return made
+
+
+def _check_master(master: str) -> None:
+    if not master.startswith(("local", "yarn", *(f"{scheme}://" for scheme in ("spark", "k8s", "mesos", "sc")))):
+        raise UserError(f"{master!r} is no Spark master; allowed: local[*], spark://HOST:7077, k8s://..., yarn")
 
 
 def is_local(session: "SparkSession") -> bool:
@@ -78,8 +85,6 @@ def _running_session(master: "str | SparkSession") -> "SparkSession | None":
 def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession
 
-    if not master.startswith(("local", "yarn", *(f"{scheme}://" for scheme in ("spark", "k8s", "mesos", "sc")))):
-        raise UserError(f"{master!r} is no Spark master; allowed: local[*], spark://HOST:7077, k8s://..., yarn")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     here = master.startswith("local") or "127.0.0.1" in master or "localhost" in master
