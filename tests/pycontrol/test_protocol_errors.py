@@ -81,8 +81,8 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
     ("does", "reported"),
     [
         (lambda n: n.send(7, "x", 1), "send was given peer=7; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
-        (lambda n: (setattr(n, "id", 9), n.send(0, "x", 1)), "send was given node=9; allowed: a whole number, 0 to 2"),
-        (lambda n: (setattr(n, "id", -1), n.set_timer("t", 1)), "set_timer was given node=-1; allowed: a whole number"),
+        (lambda n: (setattr(n, "id", 9), n.send(0, "x", 1)), "self.id was changed from 2 to 9; give the attribute"),
+        (lambda n: (setattr(n, "id", -1), n.set_timer("t", 1)), "self.id was changed from 2 to -1; give the attribute"),
         (lambda n: n.send(None, "x", 1), "send was given peer=None; allowed: a whole number"),
         (lambda n: n.send(1, "x", -1), "send was given size_bytes=-1; allowed: a whole number, 0 to 2147483647"),
         (lambda n: n.send(1, "x", 1 << 31), "send was given size_bytes=2147483648; allowed"),
@@ -121,7 +121,7 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
             lambda n: n.declare_lookahead(1, True),
             "declare_lookahead was given lookahead_ps=True; allowed: a whole number",
         ),
-        (lambda n: n.move(True, 0, 1), "move was given x_mm=True; allowed: a whole number"),
+        (lambda n: n.move(True, 0, 1), "move: only hosts of a MobileNetwork move, not nodes of"),
         (lambda n: n.call_begins("reed", "k"), "call_begins was given what='reed'; allowed: 'read', 'write' or 'cas'"),
     ],
 )
