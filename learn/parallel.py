@@ -9,29 +9,22 @@ from typing import Any, Unpack
 from pettingzoo import ParallelEnv
 
 from causeway.errors import UserError
+from causeway.learn.environment import Environment
 from causeway.learn.episode import Episode, Episodes, episodes
 from causeway.learn.lives import Lives, node_of
 from causeway.network.networks import Network
-from causeway.pycontrol.node import Node
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_setting
-from causeway.studies.run_result import Run
 
 
-class Parallel(ParallelEnv[str, Any, Any]):
+class Parallel(Environment, ParallelEnv[str, Any, Any]):
     """A PettingZoo ParallelEnv over a run. Make one with `parallel_env`.
 
     The action of an agent that does not ask in a step is not used.
     """
 
-    metadata = {"render_modes": ["html"], "name": "causeway"}  # noqa: RUF012
-
     def __init__(self, episodes: Episodes, render_to: str | Path | None) -> None:
-        self._episodes = episodes
-        self._render_to = render_to
-        self.render_mode = None if render_to is None else "html"
-        self.possible_agents = list(Lives(episodes.agents).names.values())
-        self.agents: list[str] = []
+        super().__init__(episodes, render_to)
         periods = {type(agent): agent.decides_every for agent in episodes.agents.values()}
         if None in periods.values() or len(set(periods.values())) > 1:
             self.close()
@@ -39,14 +32,6 @@ class Parallel(ParallelEnv[str, Any, Any]):
             raise UserError(
                 f"these agents decide at different instants (decides_every of {kinds}); use causeway.learn.aec_env"
             )
-
-    def observation_space(self, agent: str) -> Any:
-        """Return the space of an agent's observations."""
-        return self._episodes.spaces[node_of(agent)][0]
-
-    def action_space(self, agent: str) -> Any:
-        """Return the space of an agent's actions."""
-        return self._episodes.spaces[node_of(agent)][1]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -81,28 +66,6 @@ class Parallel(ParallelEnv[str, Any, Any]):
         truncations = {name: decisions.over and name not in left for name in names}
         self.agents = [] if decisions.over else list(self._lives.names.values())
         return observations, rewards, terminations, truncations, dict.fromkeys(names, episode.info)
-
-    def render(self) -> Any:
-        """Write an animation of the episode that has ended to the file `render_to`, and return its path."""
-        if self._render_to is None:
-            raise UserError("render needs parallel_env(..., render_to='episode.html')")
-        self.result().animate(self._render_to)
-        return str(self._render_to)
-
-    def result(self) -> Run[Node]:
-        """Return the results of the episode that has ended: scalars, tables, nodes, explanations."""
-        return self.episode.result()
-
-    def close(self) -> None:
-        """End the episode; no process of the simulator is left."""
-        self._episodes.close()
-
-    @property
-    def episode(self) -> Episode:
-        """The episode that is under way, or that ended last."""
-        if self._episodes.now is None:
-            raise UserError("no episode has begun; call reset() first")
-        return self._episodes.now
 
     def _observations(self, episode: Episode, left: Iterable[str] = ()) -> dict[str, Any]:
         names = [*left, *self._lives.names.values()]

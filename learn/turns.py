@@ -8,40 +8,20 @@ from typing import Any, Unpack
 
 from pettingzoo import AECEnv
 
-from causeway.errors import UserError
-from causeway.learn.episode import Episode, Episodes, episodes
+from causeway.learn.environment import Environment
+from causeway.learn.episode import Episode, episodes
 from causeway.learn.lives import Lives, node_of
 from causeway.network.networks import Network
-from causeway.pycontrol.node import Node
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_setting
-from causeway.studies.run_result import Run
 
 
-class Turns(AECEnv[str, Any, Any]):
+class Turns(Environment, AECEnv[str, Any, Any]):
     """A PettingZoo AECEnv over a run. Make one with `aec_env`.
 
     Agents that decide at one instant take turns in the order of their ids; all of them see the state before any of
     these decisions.
     """
-
-    metadata = {"render_modes": ["html"], "name": "causeway"}  # noqa: RUF012
-
-    def __init__(self, episodes: Episodes, render_to: str | Path | None) -> None:
-        super().__init__()
-        self._episodes = episodes
-        self._render_to = render_to
-        self.render_mode = None if render_to is None else "html"
-        self.possible_agents = list(Lives(episodes.agents).names.values())
-        self.agents: list[str] = []
-
-    def observation_space(self, agent: str) -> Any:
-        """Return the space of an agent's observations."""
-        return self._episodes.spaces[node_of(agent)][0]
-
-    def action_space(self, agent: str) -> Any:
-        """Return the space of an agent's actions."""
-        return self._episodes.spaces[node_of(agent)][1]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
@@ -81,28 +61,6 @@ class Turns(AECEnv[str, Any, Any]):
             self._take(self.episode)
             self._accumulate_rewards()
         self._select()
-
-    def render(self) -> Any:
-        """Write an animation of the episode that has ended to the file `render_to`, and return its path."""
-        if self._render_to is None:
-            raise UserError("render needs aec_env(..., render_to='episode.html')")
-        self.result().animate(self._render_to)
-        return str(self._render_to)
-
-    def result(self) -> Run[Node]:
-        """Return the results of the episode that has ended: scalars, tables, nodes, explanations."""
-        return self.episode.result()
-
-    def close(self) -> None:
-        """End the episode; no process of the simulator is left."""
-        self._episodes.close()
-
-    @property
-    def episode(self) -> Episode:
-        """The episode that is under way, or that ended last."""
-        if self._episodes.now is None:
-            raise UserError("no episode has begun; call reset() first")
-        return self._episodes.now
 
     def _take(self, episode: Episode) -> None:
         """Take over what agents see and have earned at a pause."""
