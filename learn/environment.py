@@ -1,4 +1,4 @@
-"""What the environments of PettingZoo share: spaces, results, rendering and the end."""
+"""Spaces, results, rendering and the end of an episode, shared by the two environments of PettingZoo."""
 
 from __future__ import annotations
 
