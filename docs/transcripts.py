@@ -64,7 +64,7 @@ class Page:
         blocks = list(BLOCK.finditer(text))
         if 2 * len(blocks) != (fences := len(FENCE.findall(text))):
             raise SystemExit(f"{self.path}: {len(blocks)} blocks and {fences / 2:g} pairs of fences")
-        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, after in zip(blocks, [*blocks, None][1:], strict=True):
             out.append(text[done : block.start("text")])
             shown, done = block["text"], block.end("text")
             if block["not_run"]:

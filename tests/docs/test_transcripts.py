@@ -52,6 +52,11 @@ def test_a_page_that_is_right_has_no_difference(tmp_path: Path) -> None:
     assert found == "" and text == PAGE
 
 
+def test_a_page_without_programs_is_right(tmp_path: Path) -> None:
+    text = "# Words only\n"
+    assert difference(tmp_path, text) == ("", text)
+
+
 @pytest.mark.parametrize(
     "right, wrong", [("\n2\n", "\n3\n"), ("```text\na", "```text\nno"), ("some ... more", "other")]
 )
