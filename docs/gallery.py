@@ -150,7 +150,8 @@ WRONG = "--every 1000000 --set version="
 GALLERY = {
     "Studies of papers": (
         study("hash", "Hashes detect what probabilistic clocks deliver too early.", "requests-against-the-load"),
-        study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load"),
+        study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load",
+              "--set load=bell"),
         study("icpp18", "Causal broadcast over VCube trees, with aggregation.", "packets"),
         study("ladc18", "Broadcast over VCube trees with bundled messages.", "latency-fault-free"),
         study("mobile20", "Causal broadcast for mobile hosts, on a radio.", "sbuffer-of-the-stations-over-time",
