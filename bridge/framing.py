@@ -213,6 +213,10 @@ def _put_abstract(message: Any, network: AbstractNetwork) -> None:
     message.loss = network.loss
     message.send_ps, message.send_ps_per_byte = network.send_ps, network.send_ps_per_byte
     message.recv_ps = network.recv_ps
+    if (links := network.links) is not None:
+        _put(message, site=links.site_of(network.nodes), link_delay_ps=links.delay_ps.ravel())
+        _put(message, link_loss=links.losses.ravel(), link_bps=links.bandwidths.ravel())
+        message.link_queue_bytes = links.queue_bytes
 
 
 def _put_mobile(message: Any, network: MobileNetwork) -> None:
@@ -248,7 +252,8 @@ def fault_tables(troubles: tuple[NetworkFault, ...]) -> dict[str, Any]:
             case Jammer(x_mm, y_mm, radius_mm):
                 rows.append((pb.Trouble.JAMMER, one.from_ps, one.to_ps, x_mm, y_mm, radius_mm))
             case Partition(first, second):
-                rows.append((pb.Trouble.PARTITION, one.from_ps, one.to_ps, 0, 0, 0))
+                kind = pb.Trouble.ONE_WAY if one.one_way else pb.Trouble.PARTITION
+                rows.append((kind, one.from_ps, one.to_ps, 0, 0, 0))
                 sides += [(number, node, 0) for node in first] + [(number, node, 1) for node in second]
     columns = zip(*rows, strict=True) if rows else ((),) * 6
     names = ("kind", "from_ps", "to_ps", "a", "b", "radius_mm")

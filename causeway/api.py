@@ -21,6 +21,7 @@ from causeway.network.faults import (
     random_partitions,
 )
 from causeway.network.hexagons import hexagonal_places, tree_of
+from causeway.network.links import Links, random_edges
 from causeway.network.movement import Trace, read_traces, trace
 from causeway.network.networks import (
     WIRE,
@@ -90,6 +91,7 @@ __all__ = [
     "Jammer",
     "Kind",
     "LinkFailure",
+    "Links",
     "MobileNetwork",
     "ModelParams",
     "ModelStudy",
@@ -141,6 +143,7 @@ __all__ = [
     "ns",
     "plot_kind",
     "poisson",
+    "random_edges",
     "random_jammers",
     "random_link_failures",
     "random_partitions",

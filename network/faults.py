@@ -62,6 +62,8 @@ class Partition:
     other: tuple[int, ...]
     from_ps: int
     to_ps: int
+    one_way: bool = False
+    """Nodes of the other set receive nothing from nodes of the one, but can send to them."""
 
 
 NetworkFault = LinkFailure | Jammer | Partition

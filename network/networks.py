@@ -7,6 +7,10 @@ N processes; any process sends a packet to any other, or to all others at once.
   packets one after the other, in order of (t, packet). A broadcast is served once.
 - The copy for receiver r travels for a delay drawn from (seed, packet, r), at least 1 ns, in whole ns; it is lost with
   probability `loss`, drawn likewise (a LOST event reports it at the instant it would have reached the receiver).
+- With `links`, a copy goes over the link from its sender's site to its receiver's, whose latency is added to the delay.
+  Where there is no link, a packet for one node is lost, and a packet for everyone has no copy. A link with a bandwidth
+  sends copies one after the other, in order of (instant they leave, sender, packet); if more bytes than `queue_bytes`
+  wait, a copy is lost. A link loses copies with a probability of its own; they have used its bandwidth.
 - The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each;
   the ARRIVAL event comes when it is done.
 - Link failures and partitions (`network/faults.py`): a copy that leaves while one is between the two nodes is lost.
@@ -35,6 +39,7 @@ from causeway.errors import UserError, shown_type
 from causeway.network.faults import NetworkFault
 from causeway.network.field_shapes import WHOLE, check, check_shapes, instance_of, is_number
 from causeway.network.hexagons import hexagonal_places, tree_of
+from causeway.network.links import Links
 from causeway.network.movement import Trace
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.workload import Faults, Workload
@@ -116,10 +121,15 @@ class AbstractNetwork:
     faults: Faults = field(default_factory=Faults)
     network_faults: tuple[NetworkFault, ...] = ()
     """Link failures and partitions; a jammer needs a mobile network."""
+    links: Links | None = None
+    """Links that differ between pairs of nodes. By default any node reaches any other, with `delay` alone."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
         check(self, "nodes", WHOLE)
+        if self.links is not None:
+            check(self, "links", instance_of(Links, "Links(latencies_ms)"))
+            self.links.site_of(self.nodes)
         check(self, "workload", WORKLOAD)
         _check_faults_of_network(self.network_faults)
         _with_own_nodes(self, self.nodes)

@@ -19,7 +19,7 @@ class NetworkFaultMap {
         const auto radius_mm = numbers<int32_t>(rows.radius_mm());
         for (size_t i = 0; i < kind.size(); ++i) {
             rows_.push_back({static_cast<Trouble::Value>(kind[i]), from_ps[i], to_ps[i], a[i], b[i], radius_mm[i], {}});
-            if (kind[i] == Trouble::PARTITION) rows_.back().side.assign(nodes, NEITHER);
+            if (kind[i] == Trouble::PARTITION || kind[i] == Trouble::ONE_WAY) rows_.back().side.assign(nodes, NEITHER);
         }
         const auto row = numbers<int32_t>(rows.side_trouble()), node = numbers<int32_t>(rows.side_node());
         const auto side = numbers<uint8_t>(rows.side());
@@ -33,7 +33,7 @@ class NetworkFaultMap {
         for (const Row &row : rows_) {
             if (time_ps < row.from_ps || time_ps >= row.to_ps) continue;
             if (row.kind == Trouble::JAMMER && row.covers(x_m * 1000, y_m * 1000)) return true;
-            if (row.kind == Trouble::PARTITION && row.apart(from, to)) return true;
+            if (row.apart(from, to)) return true;
         }
         return false;
     }
@@ -44,7 +44,7 @@ class NetworkFaultMap {
             if (time_ps < row.from_ps || time_ps >= row.to_ps) continue;
             if (row.kind == Trouble::CUT && ((row.a == from && row.b == to) || (row.a == to && row.b == from)))
                 return true;
-            if (row.kind == Trouble::PARTITION && row.apart(from, to)) return true;
+            if (row.apart(from, to)) return true;
         }
         return false;
     }
@@ -58,7 +58,8 @@ class NetworkFaultMap {
         std::vector<uint8_t> side;  // by node
 
         bool apart(int from, int to) const {
-            return side[from] != side[to] && side[from] != NEITHER && side[to] != NEITHER;
+            if (kind == Trouble::ONE_WAY) return side[from] == 0 && side[to] == 1;
+            return kind == Trouble::PARTITION && side[from] != side[to] && side[from] != NEITHER && side[to] != NEITHER;
         }
         bool covers(double x_mm, double y_mm) const {
             const double dx = x_mm - a, dy = y_mm - b, r = radius_mm;

@@ -133,6 +133,20 @@ void check_mobile(const MobileNetwork &network) {
     check_movement(network);
 }
 
+// Checks the links, which adapters read without further checks.
+void check_links(const AbstractNetwork &network) {
+    const auto site = numbers<int32_t>(network.site());
+    const auto delay_ps = numbers<int64_t>(network.link_delay_ps());
+    if (site.empty() && delay_ps.empty()) return;
+    const auto sites = static_cast<size_t>(std::llround(std::sqrt(static_cast<double>(delay_ps.size()))));
+    if (sites * sites != delay_ps.size() || sites == 0)
+        refuse("the links are no square table: " + text(static_cast<int64_t>(delay_ps.size())) + " latencies");
+    if (site.size() != static_cast<size_t>(network.nodes()))
+        refuse("there are sites of " + text(static_cast<int64_t>(site.size())) + " nodes; there are " +
+               text(int64_t{network.nodes()}));
+    for (const int32_t one : site) check_range<int64_t>("the site of a node", one, 0, static_cast<int64_t>(sites) - 1);
+}
+
 void check_network_faults(const Troubles &troubles, int32_t nodes) {
     const auto kind = numbers<uint8_t>(troubles.kind());
     const auto a = numbers<int32_t>(troubles.a()), b = numbers<int32_t>(troubles.b());
@@ -143,7 +157,8 @@ void check_network_faults(const Troubles &troubles, int32_t nodes) {
         check_node("a cut is about", b[i], nodes);
     }
     for (const int32_t row : numbers<int32_t>(troubles.side_trouble())) {
-        if (row < 0 || row >= static_cast<int32_t>(kind.size()) || kind[row] != Trouble::PARTITION)
+        if (row < 0 || row >= static_cast<int32_t>(kind.size()) ||
+            (kind[row] != Trouble::PARTITION && kind[row] != Trouble::ONE_WAY))
             refuse("a side of trouble " + text(int64_t{row}) + ", which is no partition");
     }
 }
@@ -174,6 +189,7 @@ void check_setup(const Setup &setup) {
     if (setup.has_abstract_network()) {
         const double most_ns = static_cast<double>(latest_ps()) / kPsPerNs / 2;
         check_quantiles("the delay", setup.abstract_network().delay_quantiles_ns(), most_ns);
+        check_links(setup.abstract_network());
     }
     check_workload(setup.workload());
     check_instants("a scripted failure", setup.faults().time_ps());

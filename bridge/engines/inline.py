@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from causeway.bridge.engine import DURATION_OVER, NOTHING_LEFT, STOPPED, Finish, RunSpec, Session
 from causeway.bridge.engines import inline_wheel as wheel
 from causeway.bridge.engines.inline_faults import FAR_SIDE, FaultRows
+from causeway.bridge.engines.inline_links import link_rows
 from causeway.bridge.engines.inline_wheel import Load, Rules, Wheel
 from causeway.bridge.events import Act, Actions, Window
 from causeway.bridge.framing import fault_tables
@@ -100,6 +101,7 @@ class InlineSession:
             network.nodes, spec.seed, _slot_width_ps(network, spec.reaction_ps), spec.reaction_ps,
             spec.duration_ps or NEVER, spec.cap, PASSIVE_CAP, spec.passive_kinds, network.delay,
             network.loss, network.send_ps, network.send_ps_per_byte, network.recv_ps, _faults_of(network),
+            link_rows(network.links, network.nodes),
         )  # fmt: skip
         self._w = _empty_wheel(network.nodes)
         self._at = self._w.at
@@ -272,7 +274,7 @@ def _act(width_ps, end_ps, w, a):
         if time < end_ps:
             return i
         if kind == ACT_SEND:
-            extra = (np.int64(a.peer[i]) << 32) | np.int64(a.size_bytes[i])
+            extra = (np.int64(a.peer[i]) << (wheel.SIZE_BITS + wheel.FAILURE_BITS)) | np.int64(a.size_bytes[i])
             wheel.put(w, width_ps, time, wheel.K_SEND, node, ref, a.interface[i], extra)
         elif kind == ACT_SET_TIMER:
             wheel.put(w, width_ps, time, wheel.K_TIMER, node, ref, 0, 0)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from causeway.proto.contract import pb
 from causeway.toolchain.jit import compiled
 
-TROUBLE_CUT, TROUBLE_PARTITION = int(pb.Trouble.CUT), int(pb.Trouble.PARTITION)
+TROUBLE_CUT, TROUBLE_PARTITION, TROUBLE_ONE_WAY = (
+    int(kind) for kind in (pb.Trouble.CUT, pb.Trouble.PARTITION, pb.Trouble.ONE_WAY)
+)
 FAR_SIDE = 2
 """The value for nodes on neither side of a partition. Only sides 0 and 1 add up to 1, which separates two nodes."""
 
@@ -38,7 +40,7 @@ def is_fault_on(network_faults, now):
 
 @compiled
 def is_link_down(network_faults, now, a, b):
-    """Return whether a link failure or a partition separates two nodes; the same as `cut` in bridge/cpp/faults.h."""
+    """Return whether a link failure or a partition keeps packets from a from b; as `cut` in bridge/cpp/faults.h."""
     for row in range(len(network_faults.kind)):
         if now < network_faults.from_ps[row] or now >= network_faults.to_ps[row]:
             continue
@@ -46,5 +48,7 @@ def is_link_down(network_faults, now, a, b):
         if kind == TROUBLE_CUT and ((one == a and other == b) or (one == b and other == a)):
             return True
         if kind == TROUBLE_PARTITION and network_faults.side[row, a] + network_faults.side[row, b] == 1:
+            return True
+        if kind == TROUBLE_ONE_WAY and network_faults.side[row, a] == 0 and network_faults.side[row, b] == 1:
             return True
     return False

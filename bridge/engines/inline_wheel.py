@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.engines.inline_faults import FaultRows, is_fault_on, is_link_down
+from causeway.bridge.engines.inline_links import NO_LINK_PS, NO_ROOM, LinkRows, is_lost_on_link, link_ps
 from causeway.bridge.engines.inline_order import earlier, sort
 from causeway.bridge.events import BROADCAST_PEER, Kind
 from causeway.network.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
@@ -31,7 +32,7 @@ K_NODE, K_ARRIVAL, K_LOST, K_TIMER, K_BROADCAST = (
 K_SEND = int(max(Kind)) + 1
 """A SEND takes effect."""
 K_LEAVE = K_SEND + 1
-"""A packet leaves its sender (only on networks with failures; else the copies are made at once)."""
+"""A packet leaves its sender (only on networks with failures or bandwidths; else the copies are made at once)."""
 K_REACH = K_SEND + 2
 """A copy reaches its receiver's CPU (only on networks where that takes time)."""
 
@@ -46,7 +47,10 @@ WINDOW_FULL, WINDOW_END, NEEDS_ROWS, NEEDS_BATCH, NEEDS_OUT = range(5)
 POOL = np.dtype(
     [("time", "i8"), ("ref", "i8"), ("extra", "i8"), ("node", "i4"), ("arg", "i4"), ("next", "i4"), ("kind", "i4")]
 )
-"""A pooled event. extra: peer << 32 | size (K_SEND), peer << 32 | the sender's number of failures (K_LEAVE)."""
+"""A pooled event. extra: peer << 43 | size (K_SEND, K_LEAVE) | the sender's number of failures << 31 (K_LEAVE)."""
+SIZE_BITS, FAILURE_BITS = 31, 12
+"""The number of failures is counted modulo 2^12: nobody fails so often while a packet waits for its CPU."""
+SIZE, FAILURES = (1 << SIZE_BITS) - 1, (1 << FAILURE_BITS) - 1
 
 AT = np.dtype([
     ("epoch", "i8"),  # the slot that is being handed out, counted from the beginning of the run
@@ -87,6 +91,7 @@ class Rules(NamedTuple):
     send_ps_per_byte: int
     recv_ps: int
     network_faults: FaultRows
+    links: LinkRows
 
 
 class Load(NamedTuple):
@@ -278,16 +283,28 @@ def _take_from_heap(w):
 
 
 @compiled
-def _copies(c, w, now, node, packet, peer, interface):
+def _copies(c, w, now, node, packet, peer, interface, size):
     """Send a packet: one copy per receiver leaves now."""
     first, last = (0, c.nodes) if peer == BROADCAST_PEER else (peer, peer + 1)
     fault_on = is_fault_on(c.network_faults, now)
+    differ = len(c.links.site) > 0
     for receiver in range(first, last):
         if receiver == node and peer == BROADCAST_PEER:
             continue
         delay = draw_ps(c.delay_quantiles_ns, c.seed, STREAM_DELAY, packet, receiver)
-        reach = now + max(np.int64(MIN_DELAY_PS), delay)
         kind = K_REACH if c.recv_ps > 0 else K_ARRIVAL
+        if differ:
+            one, other = c.links.site[node], c.links.site[receiver]
+            if c.links.delay_ps[one, other] == NO_LINK_PS:
+                if peer == BROADCAST_PEER:
+                    continue
+                kind = K_LOST
+            else:
+                there = link_ps(c.links, now, one, other, size)
+                if there == NO_ROOM or is_lost_on_link(c.links, c.seed, packet, receiver, one, other):
+                    kind = K_LOST
+                delay += c.links.delay_ps[one, other] if there == NO_ROOM else there
+        reach = now + max(np.int64(MIN_DELAY_PS), delay)
         if c.loss > 0.0 and draw_unit(c.seed, STREAM_LOSS, packet, receiver) < c.loss:
             kind = K_LOST
         if fault_on and is_link_down(c.network_faults, now, node, receiver):
@@ -344,16 +361,16 @@ def _internal(c, w, i):
     if kind == K_SEND:
         if w.down[node]:
             return
-        leave = max(now, w.send_free[node]) + c.send_ps + c.send_ps_per_byte * (extra & 0xFFFFFFFF)
+        size, peer = extra & SIZE, extra >> (SIZE_BITS + FAILURE_BITS)
+        leave = max(now, w.send_free[node]) + c.send_ps + c.send_ps_per_byte * size
         w.send_free[node] = leave
-        peer = extra >> 32
-        if w.at[0].faulty:
-            put(w, c.width_ps, leave, K_LEAVE, node, ref, arg, (peer << 32) | (w.failures[node] & 0xFFFFFFFF))
+        if w.at[0].faulty or len(c.links.bps) > 0:
+            put(w, c.width_ps, leave, K_LEAVE, node, ref, arg, extra | (w.failures[node] & FAILURES) << SIZE_BITS)
         else:
-            _copies(c, w, leave, node, ref, peer, arg)
+            _copies(c, w, leave, node, ref, peer, arg, size)
     elif kind == K_LEAVE:
-        if (extra & 0xFFFFFFFF) == w.failures[node]:
-            _copies(c, w, now, node, ref, extra >> 32, arg)
+        if (extra >> SIZE_BITS & FAILURES) == w.failures[node] & FAILURES:
+            _copies(c, w, now, node, ref, extra >> (SIZE_BITS + FAILURE_BITS), arg, extra & SIZE)
     else:  # K_REACH
         done = max(now, w.recv_free[node]) + c.recv_ps
         w.recv_free[node] = done

@@ -31,8 +31,9 @@ constexpr short kNodePriority = -30000;  // a node goes down or up before anythi
 constexpr short kSendPriority = 1;       // a SEND takes effect
 constexpr short kServePriority = 2;      // a CPU serves the SENDs of this instant, by packet id
 constexpr short kLeavePriority = 3;      // a packet leaves its sender
-constexpr short kReachPriority = 4;      // a copy reaches its receiver's CPU
-constexpr short kTakePriority = 5;       // a CPU takes in the copies of this instant, by packet id
+constexpr short kLinkPriority = 4;       // links take in the packets of this instant, by sender and packet
+constexpr short kReachPriority = 5;      // a copy reaches its receiver's CPU
+constexpr short kTakePriority = 6;       // a CPU takes in the copies of this instant, by packet id
 
 // The handler of a node's actions.
 class NodeHandler {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "Events.h"
+#include "LinkTable.h"
 
 namespace causeway {
 
@@ -18,6 +19,11 @@ class Medium : public omnetpp::cSimpleModule {
     bool sendingTakesTime() const { return send_ps_ > 0 || send_ps_per_byte_ > 0; }
 
     void add(int node, Process *process);
+    // Returns whether packets must leave one after the other, because a link has a queue.
+    bool hasQueues() const { return links_.queued(); }
+    // Sends a packet that leaves now; of those that leave at one instant, in order of (node, packet).
+    void leave(const Action &send);
+    void serveLinks();
     // Sends a copy of a packet to every receiver.
     void transmit(const Action &send, int64_t leave_ps);
 
@@ -30,7 +36,9 @@ class Medium : public omnetpp::cSimpleModule {
     std::vector<double> delay_quantiles_ns_;
     double loss_ = 0;
     int64_t send_ps_ = 0, send_ps_per_byte_ = 0, recv_ps_ = 0;
+    LinkTable links_;
     std::vector<Process *> processes_;
+    std::vector<Action> leaving_;  // packets that leave at this instant
 
     void copyTo(int receiver, const Action &send, int64_t leave_ps);
 };

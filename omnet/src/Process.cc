@@ -80,7 +80,7 @@ void Process::serveWaiting() {
 void Process::serve(const Action &action) {
     const int64_t leave_ps = std::max(now_ps(), send_free_ps_) + medium_->sendPs(action.size_bytes);
     send_free_ps_ = leave_ps;
-    if (Bridge::instance().faulty()) {
+    if (Bridge::instance().faulty() || medium_->hasQueues()) {
         (new Leave(this, action, Bridge::instance().failures(node_)))->scheduleAt(leave_ps);
     } else {
         medium_->transmit(action, leave_ps);
@@ -88,7 +88,7 @@ void Process::serve(const Action &action) {
 }
 
 void Process::leave(const Action &action, int64_t failures_before) {
-    if (Bridge::instance().failures(node_) == failures_before) medium_->transmit(action, now_ps());
+    if (Bridge::instance().failures(node_) == failures_before) medium_->leave(action);
 }
 
 // ---- receiving ------------------------------------------------------------------------------------------------------

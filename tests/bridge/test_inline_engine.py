@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from unittest import mock
 
@@ -16,6 +17,7 @@ from causeway.bridge.engines.inline import InlineEngine
 from causeway.bridge.events import Kind, sends
 from causeway.errors import RunError, UserError
 from causeway.network.faults import LinkFailure, Partition
+from causeway.network.links import Links
 from causeway.network.networks import AbstractNetwork, MobileNetwork, constant_delay, normal_delay, uniform_delay
 from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.loop import run_protocol
@@ -71,8 +73,26 @@ def troubles(draw, nodes):
         else:
             middle = draw(st.integers(1, nodes - 1))
             found.append(Partition(tuple(order[:middle]), tuple(order[middle : draw(st.integers(middle, nodes))]),
-                                   from_ps, to_ps))  # fmt: skip
+                                   from_ps, to_ps, one_way=draw(st.booleans())))  # fmt: skip
     return tuple(found)
+
+
+@st.composite
+def links(draw, nodes):
+    if draw(st.booleans()):
+        return None
+    sites = draw(st.integers(1, nodes))
+
+    def table(values):
+        return np.array([[draw(st.sampled_from(values)) for _ in range(sites)] for _ in range(sites)])
+
+    own = sites == nodes and draw(st.booleans())
+    site = () if own else tuple(draw(st.integers(0, sites - 1)) for _ in range(nodes))
+    return Links(
+        table([0.0, 2.5, 30.0, math.inf]), loss=draw(st.sampled_from([0.0, 0.2])),
+        bps=table([0, 20_000, 1_000_000]) if draw(st.booleans()) else 0,
+        queue_bytes=draw(st.sampled_from([0, 150])), site=site,
+    )  # fmt: skip
 
 
 @st.composite
@@ -96,6 +116,7 @@ def specs(draw):
         nodes, delay=draw(DELAYS), workload=workload, loss=draw(st.sampled_from([0.0, 0.3])), faults=faults,
         send_ps=draw(st.sampled_from([0, MS // 10])), send_ps_per_byte=draw(st.sampled_from([0, 1000])),
         recv_ps=draw(st.sampled_from([0, MS // 10, 2 * MS])), network_faults=draw(troubles(nodes)),
+        links=draw(links(nodes)),
     )  # fmt: skip
     duration_ps = draw(st.sampled_from([0, 150 * MS]))
     return RunSpec("test", {}, draw(st.integers(0, 2**40)), network, MS // draw(st.sampled_from([1, 4])), duration_ps)

@@ -12,6 +12,7 @@ import numpy as np
 from causeway.bridge.engine import RunSpec
 from causeway.bridge.events import Act, Kind, Window
 from causeway.network.faults import LinkFailure
+from causeway.network.links import STREAM_LINKS
 from causeway.network.networks import AbstractNetwork
 from causeway.network.random import STREAM_DELAY, STREAM_LOSS, draw_ps, draw_unit
 from causeway.network.workload import NEVER, WorkloadTables, next_broadcast
@@ -31,6 +32,7 @@ class ReferenceEngine:
         self.down = [False] * self.net.nodes
         self.failures = [0] * self.net.nodes
         self.cancelled: dict[int, int] = {}
+        self.link_free: dict[tuple[int, int], int] = {}
         self.log: list[tuple[int, int, int, int, int]] = []
 
     def put(self, time_ps, kind, node, ref, arg=0, extra=None):
@@ -108,11 +110,11 @@ class ReferenceEngine:
             peer, size = extra
             leave = max(time_ps, self.send_free[node]) + self.net.send_ps + self.net.send_ps_per_byte * size
             self.send_free[node] = leave
-            self.put(leave, LEAVE, node, ref, arg, (peer, self.failures[node]))
+            self.put(leave, LEAVE, node, ref, arg, (peer, self.failures[node], size))
         elif kind == LEAVE and extra[1] == self.failures[node]:
             everyone = [r for r in range(self.net.nodes) if r != node]
             for receiver in everyone if extra[0] < 0 else [extra[0]]:
-                self.copy(time_ps, node, receiver, ref, arg)
+                self.copy(time_ps, node, receiver, ref, arg, extra[2], to_all=extra[0] < 0)
         elif kind == REACH:
             done = max(time_ps, self.recv_free[node]) + self.net.recv_ps
             self.recv_free[node] = done
@@ -121,17 +123,51 @@ class ReferenceEngine:
     def is_link_down(self, time_ps, a, b) -> bool:
         for one in self.net.network_faults:
             sides = ({one.a}, {one.b}) if isinstance(one, LinkFailure) else (set(one.one), set(one.other))
-            apart = (a in sides[0] and b in sides[1]) or (a in sides[1] and b in sides[0])
+            apart = a in sides[0] and b in sides[1]
+            if not getattr(one, "one_way", False):
+                apart = apart or (a in sides[1] and b in sides[0])
             if apart and one.from_ps <= time_ps < one.to_ps:
                 return True
         return False
 
-    def copy(self, leave_ps, sender, receiver, packet, interface):
+    def copy(self, leave_ps, sender, receiver, packet, interface, size, to_all):
         seed, table = self.spec.seed, self.net.delay
         delay = int(draw_ps(table, seed, STREAM_DELAY, packet, receiver))
-        reach = leave_ps + max(1000, delay)
         lost = draw_unit(seed, STREAM_LOSS, packet, receiver) < self.net.loss
+        if self.net.links is not None:
+            on_link = self.on_link(leave_ps, sender, receiver, size)
+            if on_link is None and to_all:
+                return
+            lost |= on_link is None or on_link[1]
+            lost |= draw_unit(seed, STREAM_LINKS, packet, receiver) < self.of_link(
+                self.net.links.loss, sender, receiver
+            )
+            delay += on_link[0] if on_link else 0
+        reach = leave_ps + max(1000, delay)
         if lost or self.is_link_down(leave_ps, sender, receiver):
             self.put(reach, Kind.LOST, receiver, packet, interface)
         else:
             self.put(reach, REACH if self.net.recv_ps else Kind.ARRIVAL, receiver, packet, interface)
+
+    def of_link(self, table, sender, receiver):
+        site = self.net.links.site_of(self.net.nodes)
+        shape = np.shape(self.net.links.delay_ms)
+        return np.broadcast_to(np.asarray(table), shape)[site[sender], site[receiver]].item()
+
+    def on_link(self, leave_ps, sender, receiver, size):
+        """Return the time on the link, and whether its queue is full; None if there is no link."""
+        links = self.net.links
+        latency = self.of_link(links.delay_ms, sender, receiver)
+        if latency == float("inf"):
+            return None
+        latency_ps = round(latency * 1e6) * 1000
+        bps = self.of_link(links.bps, sender, receiver)
+        if not bps:
+            return latency_ps, False
+        site = links.site_of(self.net.nodes)
+        link = int(site[sender]), int(site[receiver])
+        start = max(leave_ps, self.link_free.get(link, 0))
+        if links.queue_bytes and (start - leave_ps) * bps > links.queue_bytes * 8 * 10**12:
+            return latency_ps, True
+        self.link_free[link] = start - (-size * 8 * 10**12 // bps)
+        return self.link_free[link] - leave_ps + latency_ps, False

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from causeway.bridge import engines
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.errors import RunError, UserError
+from causeway.network.faults import Partition
+from causeway.network.links import Links, random_edges
 from causeway.network.networks import AbstractNetwork, constant_delay, normal_delay, uniform_delay
 from causeway.network.workload import Faults, Script, Segment, Workload
 from causeway.pycontrol.checker import CausalityChecker
@@ -45,6 +47,7 @@ FAULTS = Faults(
     np.array([400, 700, 1500, 1500]) * MS, np.array([3, 3, 0, 7], np.int32), np.array([0, 1, 0, 0], np.uint8)
 )
 SCRIPT = Script(np.arange(90) // 3 * 10 * MS, np.arange(90, dtype=np.int32) % 7, np.full(90, 200, np.int32))
+LATENCIES = np.array([[0, 10, 40, np.inf], [10, 0, 25, 80], [45, 25, 0, 30], [np.inf, 80, 30, 0]])
 POINTS: dict[str, tuple[AbstractNetwork, object]] = {
     "vector clock": (
         AbstractNetwork(30, delay=normal_delay(100, 20), workload=load(30, 100, 300)), lambda spec: VectorClock(),
@@ -70,6 +73,24 @@ POINTS: dict[str, tuple[AbstractNetwork, object]] = {
     "per node, failures": (
         AbstractNetwork(
             12, delay=uniform_delay(1, 50), workload=load(12, 100, 200), send_ps=3 * MS, recv_ps=2 * MS, faults=FAULTS
+        ),
+        chatter,
+    ),
+    "per node, links with queues": (
+        AbstractNetwork(
+            12, delay=uniform_delay(0, 5), workload=load(12, 200, 200), send_ps=MS // 10, recv_ps=MS // 10,
+            network_faults=(Partition((0, 1), (5, 6), 200 * MS, 500 * MS, one_way=True),),
+            links=Links(
+                LATENCIES, loss=0.05, bps=np.where(LATENCIES > 20, 200_000, 0), queue_bytes=300,
+                site=np.arange(12) % 4,
+            ),
+        ),
+        chatter,
+    ),
+    "per node, a random graph": (
+        AbstractNetwork(
+            30, delay=uniform_delay(0, 5), workload=load(30, 100, 100),
+            links=Links.graph(30, random_edges(30, 4, seed=7), delay_ms=8),
         ),
         chatter,
     ),

@@ -1,0 +1,92 @@
+"""Gossip between a hundred cities: a rumour reaches everybody in a few hundred milliseconds, or does not.
+
+    causeway run examples/cities.py
+    causeway run examples/cities.py --sweep fanout --reps 5 --out results/cities
+
+Who hears of a message for the first time passes it on to `fanout` others, drawn at random. Ten nodes live in each city.
+The file cities.csv has the places. The latency between two of them is a model, not a measurement: 2 ms for the ends and
+light in fibre (200 km in a millisecond) on a way half as long again as the shortest. `Links.read` reads a file of
+measured latencies.
+"""
+
+import csv
+import math
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+import causeway as cw
+
+PLACES = Path(__file__).with_name("cities.csv")
+EARTH_KM, FIBRE_KM_PER_MS, DETOUR, ENDS_MS = 6371.0, 200.0, 1.5, 2.0
+
+
+@cache
+def links(nodes_per_city: int) -> cw.Links:
+    """Return the links between all cities, with so many nodes in each."""
+    with PLACES.open() as file:
+        places = [(math.radians(float(row["latitude"])), math.radians(float(row["longitude"])))
+                  for row in csv.DictReader(file)]  # fmt: skip
+
+    def latency_ms(a: int, b: int) -> float:
+        (lat_a, lon_a), (lat_b, lon_b) = places[a], places[b]
+        chord = math.sin((lat_a - lat_b) / 2) ** 2
+        chord += math.cos(lat_a) * math.cos(lat_b) * math.sin((lon_a - lon_b) / 2) ** 2
+        return ENDS_MS + DETOUR * 2 * EARTH_KM * math.asin(math.sqrt(chord)) / FIBRE_KM_PER_MS
+
+    return cw.Links.of(
+        len(places), latency_ms, site=[city for city in range(len(places)) for _ in range(nodes_per_city)]
+    )
+
+
+class Gossip(cw.Node):
+    """Passes a message on once, to a few others."""
+
+    def __init__(self, fanout: int) -> None:
+        self.fanout = fanout
+        self.heard: set[int] = set()
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None:
+        self.take(self.new_message(), self.now_ps)
+
+    def on_packet(self, content: tuple[int, int], sender: int, interface: int) -> None:
+        message, born_ps = content
+        if message not in self.heard:
+            self.take(message, born_ps)
+
+    def take(self, message: int, born_ps: int) -> None:
+        self.heard.add(message)
+        self.deliver(message)
+        self.record("age_ms", (self.now_ps - born_ps) / 1e9)
+        for peer in self.rng.sample(range(self.node_count), self.fanout):
+            self.send(peer, (message, born_ps), 200)
+
+
+class CitiesParams(cw.Params):
+    nodes_per_city: int = Field(10, ge=1, description="nodes in each city")
+    fanout: int = Field(6, ge=1, description="others to whom a node passes a message on")
+    messages: int = Field(20, ge=1, description="number of broadcasts")
+    loss: float = Field(0.01, ge=0, lt=1, description="share of copies that the network loses")
+
+
+class Cities(cw.Study):
+    name, title, Params, engines = "cities", "gossip between cities", CitiesParams, ("inline", "omnet")
+    files: ClassVar = ("cities.csv",)
+    sweeps: ClassVar = {"fanout": [{"fanout": fanout} for fanout in (2, 4, 6, 8, 10)]}
+    headlines = (
+        cw.Headline("missing", "missing", "deliveries", "owed at the end"),
+        cw.Headline("packets", "packets", "", "sent"),
+    )
+    plots = (cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout"),)
+
+    def network(self, params: CitiesParams, seed: int) -> cw.AbstractNetwork:
+        hosts = links(params.nodes_per_city)
+        return cw.AbstractNetwork(
+            len(hosts.site), delay=cw.uniform_delay(0, 5), links=hosts, loss=params.loss,
+            workload=cw.poisson(5, messages=params.messages),
+        )  # fmt: skip
+
+    def protocol(self, params: CitiesParams) -> cw.PerNode:
+        return cw.PerNode(lambda _: Gossip(params.fanout))

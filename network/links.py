@@ -1,0 +1,199 @@
+"""Links of the abstract network that differ: latencies between cities, missing links, bandwidths with queues.
+
+    AbstractNetwork(100, links=Links(latencies_ms))                # one site for each node
+    AbstractNetwork(10_000, links=Links(latencies_ms, site=range_of_cities))
+    AbstractNetwork(50, links=Links.graph(50, random_edges(50, 4, seed=1), delay_ms=10))
+
+A table of links has a row for each site of a sender and a column for each site of a receiver. Nodes are at sites: by
+default node i is at site i, and links are between nodes. With few sites, many nodes share a small table. The rules for
+packets are in `network/networks.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from causeway.errors import UserError
+from causeway.network.random import draw_unit
+from causeway.proto.contract import constant, pb
+
+NO_LINK_PS: int = constant("NO_LINK_PS")
+STREAM_LINKS = int(pb.RandomStream.LINKS)
+PS_PER_MS = 10**9
+MOST_DELAY_MS = 10**9
+MOST_BPS = 10**15
+COLUMNS = ("from", "to", "delay_ms")
+
+
+@dataclass(frozen=True)
+class Links:
+    """A table of links between sites."""
+
+    delay_ms: ArrayLike
+    """The latency from each site (row) to each site (column), added to the delay that the network draws. `inf`: there
+    is no link."""
+    loss: ArrayLike = 0.0
+    """The probability that a link loses a copy: a number, or a table like `delay_ms`."""
+    bps: ArrayLike = 0
+    """The bandwidth of a link, in bits per second, one number or a table. A link sends one copy after the other. 0: any
+    number of copies at once."""
+    queue_bytes: int = 0
+    """The most bytes that may wait for a link with a bandwidth; copies beyond are lost. 0: any number."""
+    site: Sequence[int] | NDArray[np.int32] = field(default=())
+    """The site of each node. Empty: node i is at site i."""
+
+    def __post_init__(self) -> None:
+        delay = self._table("delay_ms", self.delay_ms)
+        if delay.ndim != 2 or delay.shape[0] != delay.shape[1] or not len(delay):
+            raise UserError(f"Links: delay_ms has the shape {delay.shape}; allowed: a row and a column for each site")
+        if not ((delay >= 0) & ((delay <= MOST_DELAY_MS) | np.isinf(delay))).all():  # NaN is neither
+            raise UserError(
+                f"Links: a delay_ms is below 0, above {MOST_DELAY_MS:,} or no number; inf: there is no link"
+            )
+        self._check_within("loss", self.loss, 0, 1, delay.shape)
+        self._check_within("bps", self.bps, 0, MOST_BPS, delay.shape)
+        if isinstance(self.queue_bytes, bool) or not isinstance(self.queue_bytes, int) or not self.queue_bytes >= 0:
+            raise UserError(f"Links: queue_bytes is {self.queue_bytes!r}; allowed: a whole number, 0 and up")
+        site = np.asarray(self.site)
+        if site.ndim != 1 or (len(site) and site.dtype.kind not in "iu"):
+            raise UserError("Links: site must be a list of whole numbers, the site of each node")
+        if len(site) and not ((site >= 0) & (site < len(delay))).all():
+            raise UserError(f"Links: a node is at site {site.max()}; delay_ms has sites 0 to {len(delay) - 1}")
+
+    @classmethod
+    def of(cls, sites: int, delay_ms: Callable[[int, int], float], **fields: Any) -> Links:
+        """Return links whose latency is a function of the sender's site and the receiver's.
+
+        Args:
+            sites: The number of sites.
+            delay_ms: Returns the latency in ms, or `math.inf` where there is no link.
+            fields: Any other field of Links.
+        """
+        return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)], float), **fields)
+
+    @classmethod
+    def graph(cls, nodes: int, edges: Iterable[tuple[int, int]], delay_ms: float = 0.0, **fields: Any) -> Links:
+        """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
+        table = np.full((nodes, nodes), math.inf)
+        for a, b in edges:
+            if not (0 <= a < nodes and 0 <= b < nodes) or a == b:
+                raise UserError(f"Links.graph: an edge joins {a} and {b}; there are nodes 0 to {nodes - 1}")
+            table[a, b] = table[b, a] = delay_ms
+        return cls(table, **fields)
+
+    @classmethod
+    def read(cls, path: str | Path, **fields: Any) -> tuple[Links, list[str]]:
+        """Read a CSV file with the columns from, to and delay_ms; return the links and the sorted names of the sites.
+
+        A pair that the file has in one direction only counts for both. A pair that it does not have has no link. The
+        latency within a site is 0, unless the file has it.
+        """
+        import pandas as pd
+
+        try:
+            rows = pd.read_csv(path, dtype={"from": str, "to": str})
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} cannot be read as CSV: {error}") from None
+        if missing := [name for name in COLUMNS if name not in rows]:
+            raise UserError(f"{path} has no column {missing[0]!r}; it needs {', '.join(COLUMNS)}")
+        if not pd.api.types.is_numeric_dtype(rows["delay_ms"]) or rows.isna().to_numpy().any():
+            raise UserError(f"{path} has a row without a name or a number in delay_ms")
+        names = sorted({*rows["from"], *rows["to"]})
+        number = {name: at for at, name in enumerate(names)}
+        table = np.full((len(names), len(names)), math.inf)
+        np.fill_diagonal(table, 0.0)
+        one, other = rows["from"].map(number).to_numpy(), rows["to"].map(number).to_numpy()
+        table[other, one] = rows["delay_ms"]
+        table[one, other] = rows["delay_ms"]
+        return cls(table, **fields), names
+
+    def neighbours(self, node: int, nodes: int) -> list[int]:
+        """Return the nodes to which a node has a link, of a network with so many nodes."""
+        site = self.site_of(nodes)
+        return [int(to) for to in np.flatnonzero(self.delay_ps[site[node]][site] != NO_LINK_PS) if to != node]
+
+    def site_of(self, nodes: int) -> NDArray[np.int32]:
+        """Return the site of each node of a network with so many nodes.
+
+        Raises:
+            UserError: There are sites for another number of nodes.
+        """
+        if not len(self.site) and len(self.delay_ps) != nodes:
+            raise UserError(
+                f"Links has {len(self.delay_ps)} sites for {nodes} nodes; give each node its own, or name each node's "
+                "site (site=...)"
+            )
+        if len(self.site) and len(self.site) != nodes:
+            raise UserError(f"Links: site has {len(self.site)} nodes; the network has {nodes}")
+        return np.asarray(self.site, np.int32) if len(self.site) else np.arange(nodes, dtype=np.int32)
+
+    @cached_property
+    def delay_ps(self) -> NDArray[np.int64]:
+        """The latencies in whole nanoseconds, as picoseconds; NO_LINK_PS where there is no link."""
+        table = np.asarray(self.delay_ms, np.float64)
+        there = np.isfinite(table)
+        whole_ns = np.floor(np.where(there, table, 0.0) * 1e6 + 0.5).astype(np.int64)
+        return np.where(there, whole_ns * 1000, NO_LINK_PS)
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        """The probability of a loss on each link; without rows if no link loses copies."""
+        table = np.asarray(self.loss, np.float64)
+        return np.array(np.broadcast_to(table, self.delay_ps.shape)) if table.any() else np.zeros((0, 0))
+
+    @cached_property
+    def bandwidths(self) -> NDArray[np.int64]:
+        """The bits per second of each link; without rows if no link has a limit."""
+        table = np.asarray(self.bps, np.int64)
+        return np.array(np.broadcast_to(table, self.delay_ps.shape)) if table.any() else np.zeros((0, 0), np.int64)
+
+    @staticmethod
+    def _table(name: str, values: ArrayLike) -> NDArray[np.float64]:
+        try:
+            return np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            raise UserError(f"Links: {name} must be a table of numbers, with rows of one length") from None
+
+    def _check_within(self, name: str, values: ArrayLike, least: float, most: float, shape: tuple[int, ...]) -> None:
+        table = self._table(name, values)
+        if table.ndim and table.shape != shape:
+            raise UserError(f"Links: {name} has the shape {table.shape}; allowed: one number, or {shape}")
+        if not ((table >= least) & (table <= most)).all():
+            raise UserError(f"Links: {name} has a value that is not {least} to {most:,}")
+
+
+def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
+    """Draw a connected undirected graph: a ring over the nodes in random order, and random edges up to the mean degree.
+
+    Args:
+        nodes: The number of nodes.
+        degree: The mean number of neighbours, 2 and up.
+        seed: The seed; equal seeds give equal graphs.
+    """
+    if nodes < 3 or not 2 <= degree < nodes:
+        raise UserError(f"random_edges: {nodes} nodes with degree {degree}; allowed: 3 nodes and up, degree 2 and up")
+
+    def share(number: int, what: int) -> float:
+        return float(draw_unit(seed, STREAM_LINKS, number, what))
+
+    order = sorted(range(nodes), key=lambda node: share(node, 0))
+    edges = {_ordered(a, b) for a, b in zip(order, order[1:] + order[:1], strict=True)}
+    number = nodes
+    while len(edges) < nodes * degree // 2:
+        a, b = (min(int(share(number, what) * nodes), nodes - 1) for what in (1, 2))
+        number += 1
+        if a != b:
+            edges.add(_ordered(a, b))
+    return sorted(edges)
+
+
+def _ordered(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
