@@ -108,7 +108,7 @@ def test_moving_on_the_abstract_network_is_an_error():
     from causeway.network.networks import AbstractNetwork, constant_delay
 
     spec = RunSpec("test", {}, 1, AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), MS)
-    with pytest.raises(RunError, match="only hosts of a MobileNetwork move, not nodes of an AbstractNetwork"):
+    with pytest.raises(RunError, match="only hosts of a MobileNetwork can move, not nodes of an AbstractNetwork"):
         run_protocol(InlineEngine(), spec, PerNode(_Mover), [])
 
 

@@ -194,7 +194,7 @@ def test_a_full_disk_while_compiled_code_is_stored_is_reported_in_one_line(tmp_p
     )
     reported = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in reported
-    assert "File too large; make room for the results and for the cache folder" in reported, reported
+    assert "File too large; free some space for the results and for the cache folder" in reported, reported
 
 
 # ---- the sources that compiled functions use -------------------------------------------------------------------------
