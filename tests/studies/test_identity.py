@@ -166,7 +166,7 @@ def test_a_sibling_with_the_name_of_a_module_in_use_is_refused(tmp_path: Path) -
     study = written(tmp_path)
     study.write_text(edited(study.read_text(), ("import helper\n", "import helper, numpy\n")))
     (tmp_path / "numpy.py").write_text("")
-    with pytest.raises(UserError, match=r"imports numpy, and there are two: .*give yours another name"):
+    with pytest.raises(UserError, match=r"imports numpy, but there are two: .*rename yours"):
         registry.get(str(study))
 
 

@@ -109,7 +109,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: cw.poisson("5"),  # type: ignore[arg-type]
         "a segment was given rate_per_s='5'; allowed: broadcasts per second, a number",
     ),
-    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, and hot_nodes is 0; give both"),
+    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, but hot_nodes is 0; set both"),
     "no messages": (lambda: cw.poisson(5, messages=0), "poisson was given messages=0; allowed: 1 and up, or None"),
     "points that are no dicts": (lambda: swept([("loss", 0.1)]), r"a point of the sweep is \('loss', 0.1\); allowed:"),
     "no points": (lambda: swept(None), "a point of the sweep is None; allowed: a dict of lists"),

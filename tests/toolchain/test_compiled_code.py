@@ -178,7 +178,7 @@ def test_a_folder_without_write_permission_is_named_with_the_remedy(
 ) -> None:
     """Refuse to compile then: numba's default folders are beside the sources, where changes are not noticed."""
     monkeypatch.setenv(VARIABLE, cache)
-    with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: make room there, or name "):
+    with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: free some space there, or "):
         compiled_code.kernels_dir()
 
 
