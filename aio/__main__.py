@@ -1,4 +1,4 @@
-"""Runs a program in simulation, twice to compare, or as real processes.
+"""Run a program in simulation, twice for comparison, or as real processes.
 
 python -m causeway.aio FILE                     simulated, as `causeway run FILE` does, with results printed
 python -m causeway.aio FILE --twice             simulated twice: the same, or the first difference
@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("file", help="a Python file with a ProgramStudy")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="K=V", help="a parameter")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", help="default: the first that can run it here")
+    parser.add_argument("--engine", help="default: the first engine that is installed")
     parser.add_argument("--twice", action="store_true", help="run it twice and name the first difference")
     parser.add_argument("--real", type=int, metavar="N", help="run it as N real processes over loopback")
     parser.add_argument("--seconds", type=float, default=60.0, help="--real: stop the processes after this time")

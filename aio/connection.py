@@ -1,8 +1,8 @@
-"""One end of a reliable stream: sequence numbers, a window, retransmission. It is not TCP.
+"""One end of a reliable stream, with sequence numbers, a window and retransmission. It is not TCP.
 
-It provides TCP's service (bytes in order, flow control, half close, resets, retries and a timeout) by simple means:
-every segment is acknowledged at once; a missing segment is sent again after three repeated acknowledgements or a
-timeout; the receiver's window bounds the bytes in flight. There is no slow start and no congestion control (the
+It provides TCP's service (bytes in order, flow control, half close, resets, retries and a timeout) in a simple way.
+Every segment is acknowledged at once. A missing segment is sent again after three repeated acknowledgements or a
+timeout. The receiver's window limits the bytes in flight. There is no slow start and no congestion control (the
 abstract network has no congestion), no delayed acknowledgement, and sequence numbers do not wrap.
 """
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES = 1460
 WINDOW_BYTES = 65_536
-"""The most bytes that a receiver keeps for a program that does not read, and that a sender's system buffers."""
+"""The maximum number of bytes that a receiver keeps for a program that does not read, and that a sender's system
+buffers."""
 FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.2, 120.0
 """The initial, shortest and longest wait before a segment is sent again, as on Linux."""
 TRIES = 8
@@ -33,23 +34,23 @@ class Events:
     """The callbacks to the owner of a connection, which do nothing here. `causeway.aio.streams` overrides them."""
 
     def established(self) -> None:
-        """Note that the connection is established."""
+        """Record that the connection is established."""
 
     def arrived(self, data: bytes) -> None:
         """Receive bytes, in order."""
 
     def ended(self) -> None:
-        """Note that the other end will send no more."""
+        """Record that the other end will send no more."""
 
     def room(self) -> None:
-        """Note that bytes were acknowledged."""
+        """Record that bytes were acknowledged."""
 
     def lost(self, error: OSError | None) -> None:
-        """Note that the connection is over; `error` is None if both ends closed it."""
+        """Record that the connection is over. `error` is None if both ends closed it."""
 
 
 class Connection:
-    """One end of a stream. Positions (`seq`) are absolute; SYN and FIN take one each."""
+    """One end of a stream. Positions (`seq`) are absolute; SYN and FIN take one position each."""
 
     def __init__(self, stack: Stack, local_port: int, remote: tuple[int, int], local: bool, events: Events) -> None:
         self.stack, self.port, self.remote, self.local, self.events = stack, local_port, remote, local, events
@@ -61,28 +62,29 @@ class Connection:
         self.right_edge = self.first + 1
         """The end of the other end's window."""
         self.closing = False
-        """True: a FIN follows `out`."""
+        """True if a FIN follows `out`."""
         self.expected = -1
         """The next position expected from the other end; -1: no segment has arrived."""
         self.early: dict[int, Segment] = {}
         self.held_bytes = 0
-        """Bytes in order that the program has not read yet."""
+        """The number of bytes in order that the program has not read yet."""
         self.is_established = self.other_ended = self.over = self._fin_acked = False
         self._tries = 0
         self._repeats = 0
         self._mean_s = self._spread_s = 0.0
         self._timed: tuple[int, int] | None = None
-        """(position, time) of the segment whose round trip is measured: one at a time, and none that was sent twice."""
+        """The (position, time) of the segment whose round trip is measured. Only one is measured at a time, and none
+        that was sent twice."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def unaccepted_bytes(self) -> int:
-        """The number of written bytes beyond the window that the system buffers; they wait in the program."""
+        """The number of written bytes beyond those that the system buffers. They wait in the program."""
         return max(0, len(self.out) - WINDOW_BYTES)
 
     # ---- called by the owner --------------------------------------------------------------------------------------
     def connect(self) -> None:
-        """Send a SYN; it acknowledges the other end's SYN, if that has arrived."""
+        """Send a SYN. It also acknowledges the other end's SYN, if that has arrived."""
         self.sent = self.first + 1
         self._timed = (self.sent, self.stack.loop.clock.now_ps)
         self._emit(SYN, self.first)
@@ -101,7 +103,7 @@ class Connection:
         self.is_established = True
 
     def write(self, data: bytes) -> None:
-        """Send bytes, as far as the window allows."""
+        """Send bytes as far as the window allows."""
         self.out += data
         self._push()
 
@@ -213,7 +215,7 @@ class Connection:
         if segment.flags & SYN:
             self._take_syn(segment)
             return
-        if self.expected < 0:  # the connection is older than a failure of this node: the other end must drop it
+        if self.expected < 0:  # the connection is older than a failure of this node, so the other end must drop it
             self.stack.send(self.remote[0], Segment(self.remote[1], self.port, RST, segment.ack, 0, 0))
             return
         if segment.flags & ACK:
@@ -271,11 +273,11 @@ class Connection:
         self.acked = ack
 
     def _take_repeated_ack(self, segment: Segment) -> None:
-        """Process an acknowledgement of nothing new, which may mean that a segment is missing."""
+        """Process an acknowledgement without news, which may mean that a segment is missing."""
         if not self.out:
             return
         if self.sent == self.acked or segment.window == 0:
-            self._tries = 0  # the other end is there, its window is shut
+            self._tries = 0  # the other end is alive, but its window is shut
         elif not segment.data:
             self._repeats += 1
             if self._repeats == 3:
@@ -298,7 +300,7 @@ class Connection:
             self._finish(None)
 
     def _take_in_order(self, segment: Segment) -> None:
-        """Take the new part of a segment."""
+        """Process the new part of a segment."""
         data = segment.data[self.expected - segment.seq :]
         if data and self.held_bytes + len(data) <= WINDOW_BYTES + SEGMENT_BYTES:
             self.expected += len(data)

@@ -1,4 +1,4 @@
-"""UDP of one node: sockets, ports, broadcast, and the answer that no socket is on a port."""
+"""UDP of one node: sockets, ports, broadcast, and the answer that a port has no socket."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class DatagramTransport(asyncio.DatagramTransport):
             protocol: The program's protocol.
             local: (address, port).
             remote: (node, port) of the other end, for a connected socket.
-            broadcasts: Whether it may broadcast.
-            to_itself: Whether it is connected to 127.0.0.1.
+            broadcasts: True if it may broadcast.
+            to_itself: True if it is connected to 127.0.0.1.
         """
         self._stack, self._protocol, self._broadcasts = stack, protocol, broadcasts
         self.host, self.port = local
@@ -47,7 +47,7 @@ class DatagramTransport(asyncio.DatagramTransport):
         self._context = contextvars.copy_context()
         self._closing = False
         self._routes: dict[Any, tuple[int, int]] = {}
-        """(node, port) of the addresses that it has sent to."""
+        """The (node, port) of each address to which it has sent."""
         me = LOOPBACK if to_itself else address_of(stack.node)
         peer = (LOOPBACK if to_itself else address_of(remote[0]), remote[1]) if remote is not None else None
         name = (me if peer and self.host == ANY_ADDRESS else self.host, self.port)
@@ -58,7 +58,7 @@ class DatagramTransport(asyncio.DatagramTransport):
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def sendto(self, data: Any, addr: Any = None) -> None:
-        """Send a datagram; an OSError goes to the protocol's `error_received`, as with asyncio's own transport."""
+        """Send a datagram. An OSError goes to the protocol's `error_received`, as in asyncio's own transport."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data argument must be a bytes-like object, not {type(data).__name__!r}")
         if self._closing or (not data and not SENDS_EMPTY):
@@ -91,7 +91,9 @@ class DatagramTransport(asyncio.DatagramTransport):
             return
         local = host.startswith("127.") or host in WILDCARDS or host == "localhost"
         if not local and not self._stack.names.knows(host) and is_address(host):
-            raise OSError(errno.ENETUNREACH, f"{os.strerror(errno.ENETUNREACH)} ({host} is no node of the simulation)")
+            raise OSError(
+                errno.ENETUNREACH, f"{os.strerror(errno.ENETUNREACH)} ({host} is not a node of the simulation)"
+            )
         node = self._stack.node if local else self._stack.resolve(addr)[0]
         if not local:
             self._routes[addr] = node, port
@@ -111,7 +113,7 @@ class DatagramTransport(asyncio.DatagramTransport):
         return self.remote is None or self.remote == (sender, datagram.from_port)
 
     def take(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Pass a datagram to the protocol at once: this is called while the node's loop runs."""
+        """Pass a datagram to the protocol at once, since this is called while the node's loop runs."""
         if self._closing:
             return
         try:
@@ -143,15 +145,15 @@ class DatagramTransport(asyncio.DatagramTransport):
         return self._closing
 
     def get_write_buffer_size(self) -> int:
-        """Return 0: datagrams are not buffered."""
+        """Return 0, since datagrams are not buffered."""
         return 0
 
     def get_write_buffer_limits(self) -> tuple[int, int]:
-        """Return zeros: datagrams are not buffered."""
+        """Return zeros, since datagrams are not buffered."""
         return 0, 0
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Do nothing: datagrams are not buffered."""
+        """Do nothing, since datagrams are not buffered."""
 
     def set_protocol(self, protocol: Any) -> None:
         """Set the protocol."""
@@ -179,9 +181,9 @@ class Datagrams:
             factory: Makes the protocol.
             local: (address, port), port 0 for any free one.
             remote: (node, port) to connect to.
-            reuse: Whether other sockets may have the port, too.
-            broadcasts: Whether it may broadcast.
-            to_itself: Whether it is connected to 127.0.0.1.
+            reuse: True if other sockets may have the same port.
+            broadcasts: True if it may broadcast.
+            to_itself: True if it is connected to 127.0.0.1.
 
         Returns:
             The transport and the protocol.
@@ -206,7 +208,7 @@ class Datagrams:
             del self.ports[transport.port]
 
     def receive(self, sender: int, datagram: Datagram) -> None:
-        """Pass a datagram to its socket; answer that there is none."""
+        """Pass a datagram to its socket, or answer that there is none."""
         takers: Any = self.ports.get(datagram.to_port, ())
         if len(takers) != 1 or takers[0].is_choosy:
             takers = [s for s in takers if s.takes(sender, datagram)]

@@ -1,4 +1,4 @@
-"""The environment of a program while its node runs: clocks, randomness and names are those of the simulation.
+"""The environment of a program while its node runs: the clocks, random numbers and names of the simulation.
 
 While a simulated loop runs in this thread, the functions of `causeway.pycontrol.answers` use its clock and its random
 numbers. The functions below, for names and sockets, are only for programs.
@@ -75,7 +75,7 @@ confined.add_wrapper(logging, "_logRecordFactory", _record_of_node)
 
 
 class Environment:
-    """The substitutes for functions of the process, installed during one run. Several runs may overlap."""
+    """The substitutes for functions of the process during one run. Several runs may overlap."""
 
     def __init__(self) -> None:
         with contextlib.ExitStack() as stack:

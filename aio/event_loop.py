@@ -1,12 +1,12 @@
 """An asyncio event loop on simulated time. Start reading here.
 
-A loop has a queue of callbacks that are ready and a heap of callbacks that wait for an instant. It never waits itself:
-its owner calls `turn` at each event, at the time of `clock.now_ps`, and the loop calls `arm` to request a turn at a
-later instant. A simulated node owns a `NodeLoop` (causeway.aio.program_node). `SoloLoop` (causeway.aio.solo) has
+A loop has a queue of callbacks that are ready, and a heap of callbacks that wait for an instant. The loop itself never
+waits: its owner calls `turn` at each event, at the time of `clock.now_ps`, and the loop calls `arm` to request a turn
+at a later instant. A simulated node owns a `NodeLoop` (causeway.aio.program_node). `SoloLoop` (causeway.aio.solo) has
 no owner: it jumps from instant to instant, for tests.
 
-Time is int64 picoseconds inside and seconds (float) towards the program. Callbacks that are due at one instant run in
-the order in which they were scheduled, so that a run is the same every time.
+Time is int64 picoseconds in the loop, and seconds (float) for the program. Callbacks that are due at one instant run in
+the order in which they were scheduled, so every run is the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from causeway.pycontrol.protocol_errors import ProtocolError
 
 S_PS = 10**12
 CALLBACKS_AT_ONCE = 1_000_000
-"""More callbacks at one instant mean that a program spins (`while True: await asyncio.sleep(0)`)."""
+"""The maximum number of callbacks at one instant. A program that exceeds it loops without waiting (`while True: await
+asyncio.sleep(0)`)."""
 
 log = logging.getLogger("causeway.aio")
 _running_loop, _set_running_loop, _set_hooks = (
@@ -82,7 +83,7 @@ class SimulatedFuture(_Numbered, asyncio.Future[Any]):
 
 
 class Counter:
-    """Numbers for all loops of a run. Tasks of several nodes must not collide in asyncio's own sets."""
+    """A counter for all loops of a run, since tasks of several nodes must not collide in asyncio's own sets."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -94,7 +95,7 @@ class Counter:
 
 
 AnyLoop: Any = asyncio.AbstractEventLoop
-"""Not type-checked, because typeshed declares other types for the arguments of callbacks."""
+"""Not type-checked, since typeshed declares other types for the arguments of callbacks."""
 
 
 class SimulatedLoop(Refusals, AnyLoop):
@@ -107,7 +108,7 @@ class SimulatedLoop(Refusals, AnyLoop):
 
         Args:
             clock: The time.
-            arm: Asks the owner to call `woken` at a time in ps; only the last call counts.
+            arm: Requests a call of `woken` at a time in ps; only the last request counts.
             counter: Numbers for tasks and futures, shared by the loops of a run.
         """
         self.clock, self._arm = clock, arm
@@ -118,7 +119,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         self._cancelled = 0
         self._armed_ps = -1
         self._reached_s = 0.0
-        """The latest exact time of a timer that has run: less than a picosecond after its instant."""
+        """The latest exact time of a timer that has run. It is less than a picosecond after the timer's instant."""
         self._running = self._closed = self._debug = self._stopping = False
         self._tasks: dict[SimulatedTask, None] = {}
         self._failed: list[weakref.ref[SimulatedTask]] = []
@@ -136,9 +137,9 @@ class SimulatedLoop(Refusals, AnyLoop):
     def time(self) -> float:
         """Return the simulated seconds since the beginning of the run.
 
-        In the callback of a timer they are never less than the timer's time. Floats are finer than picoseconds: a
-        program that sets a timer to 0.3000000000000004 s and checks in its callback that the time has come would
-        otherwise find that it has not, and set it again, forever.
+        In the callback of a timer, they are never less than the timer's time. Floats are finer than picoseconds: a
+        program may set a timer to 0.3000000000000004 s and compare the time in its callback. Otherwise it would find
+        the time too early and set the timer again, for ever.
         """
         now_s = self.clock.now_ps / S_PS
         return now_s if now_s >= self._reached_s else self._reached_s
@@ -162,14 +163,14 @@ class SimulatedLoop(Refusals, AnyLoop):
         return self._schedule(in_ps(when), when, callback, args, context)
 
     def call_at_ps(self, due_ps: int, callback: Callable[..., Any], *args: Any) -> asyncio.TimerHandle:
-        """Call a function at an exact time; for the owner."""
+        """Call a function at an exact time. Only the owner calls it."""
         return self._schedule(due_ps, due_ps / S_PS, callback, args, None)
 
     def _schedule(
         self, due_ps: int | None, when: float, callback: Callable[..., Any], args: tuple[Any, ...],
         context: Context | None,
     ) -> asyncio.TimerHandle:  # fmt: skip
-        """Return a timer for an exact time; one for None never comes."""
+        """Return a timer for an exact time. A timer for None is never due."""
         if not self._running:
             self._check_called_from_inside()
         timer: Any = asyncio.TimerHandle(when, callback, args, self, context)
@@ -181,7 +182,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         return timer
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Remove cancelled timers (timeouts that did not happen) once they are most of the heap.
+        """Remove cancelled timers (timeouts that did not happen) when they are the majority of the heap.
 
         TimerHandle.cancel calls this method.
         """
@@ -192,7 +193,7 @@ class SimulatedLoop(Refusals, AnyLoop):
             self._cancelled = 0
 
     def datagram_refused(self, error: OSError) -> None:
-        """Note a datagram that could not be sent. asyncio reports it only to the program, which often ignores it."""
+        """Record a datagram that could not be sent. asyncio reports it only to the program, which often ignores it."""
 
     # ---- callbacks ------------------------------------------------------------------------------------------------
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
@@ -209,18 +210,18 @@ class SimulatedLoop(Refusals, AnyLoop):
     """The loop has only one thread."""
 
     def _check_called_from_inside(self) -> None:
-        """Check a call from outside of a turn; owners override it."""
+        """Check a call from outside a turn. Owners override it."""
         self._check_closed()
 
     def inject(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> None:
-        """Call a function in the next `turn`, because of an event outside of the loop; for the owner."""
+        """Call a function in the next `turn`, because of an event outside the loop. Only the owner calls it."""
         self._ready.append(events.Handle(callback, args, self, context))
 
     def turn(self, first: Callable[..., None] | None = None, *args: Any) -> None:
         """Run all callbacks that are ready, and those that become ready meanwhile.
 
         Args:
-            first: Called before them with `args`: the reason for the turn.
+            first: The reason for the turn, called with `args` before the callbacks.
             *args: Its arguments.
         """
         if self._closed:
@@ -270,8 +271,8 @@ class SimulatedLoop(Refusals, AnyLoop):
         task = getattr(handle._callback, "__self__", None)
         who = getattr(task.get_coro(), "__qualname__", "") if isinstance(task, asyncio.Task) else repr(handle)
         return (
-            f"{self.name} ran {CALLBACKS_AT_ONCE:,} callbacks at {self.time():g} s without any time passing: {who} "
-            "seems to loop without waiting; simulated time passes only in sleeps, timeouts and packets"
+            f"{self.name} ran {CALLBACKS_AT_ONCE:,} callbacks at {self.time():g} s while no time passed: {who} seems "
+            f"to loop without waiting; simulated time passes only in sleeps, timeouts and packets"
         )
 
     def _arm_next(self) -> None:
@@ -310,7 +311,7 @@ class SimulatedLoop(Refusals, AnyLoop):
         return task
 
     def _task_is_done(self, task: SimulatedTask) -> None:
-        """Note the time at which a task failed, since its error may be found only later, when the task is collected."""
+        """Record the time at which a task failed, since its error may be found later, when the task is collected."""
         self._tasks.pop(task, None)
         if not task.cancelled() and task._exception is not None:  # not exception(), which marks it as retrieved
             task.failed_at_ps = self.clock.now_ps
@@ -369,7 +370,7 @@ class SimulatedLoop(Refusals, AnyLoop):
                 self.call_exception_handler({"message": message, "exception": result, "asyncgen": agen})
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Do nothing: there is no executor."""
+        """Do nothing, since there is no executor."""
 
     # ---- errors ---------------------------------------------------------------------------------------------------
     def set_exception_handler(self, handler: Callable[..., Any] | None) -> None:

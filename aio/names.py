@@ -11,11 +11,11 @@ from typing import Any
 from causeway.errors import UserError
 
 MOST_NODES = (1 << 16) - 2
-"""The addresses 10.0.x.y without the first, 10.0.0.0, and the last, which is for broadcasts."""
+"""The number of addresses 10.0.x.y without the first, 10.0.0.0, and the last, which is for broadcasts."""
 ANY_ADDRESS, LOOPBACK = "0.0.0.0", "127.0.0.1"
 BROADCASTS = frozenset({"255.255.255.255", "<broadcast>", "10.0.255.255"})
 WILDCARDS = frozenset({"", ANY_ADDRESS, "::"})
-"""Programs for both IPv4 and IPv6 listen on `::`."""
+"""Addresses for any interface. Programs for both IPv4 and IPv6 listen on `::`."""
 MULTICAST = frozenset(map(str, range(224, 240)))
 SERVICES = {"http": 80, "https": 443, "ws": 80, "coap": 5683, "mqtt": 1883, "domain": 53, "ntp": 123}
 BY_PROTOCOL = ((socket.SOCK_STREAM, socket.IPPROTO_TCP), (socket.SOCK_DGRAM, socket.IPPROTO_UDP))
@@ -57,7 +57,7 @@ class Names:
         return host in self._node
 
     def node(self, host: str, asking: int) -> int:
-        """Return the node with a name or an address; `asking` itself for localhost."""
+        """Return the node with a name or an address; for localhost, return `asking` itself."""
         found = self._node.get(host)
         if found is not None:
             return found
@@ -89,7 +89,7 @@ class Names:
     def getaddrinfo(
         self, asking: int, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
     ) -> list[tuple[Any, ...]]:
-        """Return rows as socket.getaddrinfo does; addresses are IPv4."""
+        """Return rows as socket.getaddrinfo does. All addresses are IPv4."""
         if family not in (socket.AF_UNSPEC, socket.AF_INET):
             raise socket.gaierror(socket.EAI_FAMILY, "nodes have IPv4 addresses only: ask for AF_INET or AF_UNSPEC")
         address = (self.address(host, asking, bool(flags & socket.AI_PASSIVE)), port_number(port))

@@ -1,4 +1,4 @@
-"""An event loop with a network: asyncio's methods that open sockets, over the stack of one host."""
+"""An event loop with a network: asyncio's methods that open sockets, on the stack of one host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from causeway.pycontrol.outside import outside
 ALTERNATIVES = {
     "sleep": "use await asyncio.sleep({seconds})",
     "thread": "use asyncio.create_task, and await the task",
-    "process": "run its work as a coroutine, or as a node of its own",
+    "process": "run its work as a coroutine, or as a separate node",
     "wait": "use asyncio.Event, Condition or Queue",
     "files": "use asyncio's streams, and pass data as parameters (node.params)",
     "socket": "use asyncio's streams or create_datagram_endpoint",
@@ -37,7 +37,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
     stack: Stack
     _chance: random.Random | None = None
     read_at_ps, reads = -1, 0
-    """The last instant at which the program read a clock, and how often (causeway.pycontrol.answers)."""
+    """The last instant at which the program read a clock, and the number of reads (causeway.pycontrol.answers)."""
     instead = ALTERNATIVES
     _numpy_chance: np.random.RandomState | None = None
 
@@ -47,7 +47,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
 
     @property
     def chance(self) -> random.Random:
-        """The generator behind `random`, os.urandom and so on."""
+        """The generator behind `random`, os.urandom and similar functions."""
         if self._chance is None:
             self._chance = self.chance_of("program")
         return self._chance
@@ -113,7 +113,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
         server_hostname: Any = None, ssl_handshake_timeout: Any = None, ssl_shutdown_timeout: Any = None,
         happy_eyeballs_delay: Any = None, interleave: Any = None, all_errors: bool = False,
     ) -> tuple[Any, Any]:  # fmt: skip
-        """Connect a stream, or take over the connection of `sock`."""
+        """Connect a stream, or use the connection of `sock`."""
         _refuse_tls("create_connection", ssl)
         if sock is not None:
             transport, protocol = sockets.take_over(sock), protocol_factory()

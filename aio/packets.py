@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 DATAGRAM_HEADER_BYTES = 4
-"""The two ports: all sockets of a simulated node share one UDP port of the engine."""
+"""The size of the two ports, since all sockets of a simulated node share one UDP port of the engine."""
 SEGMENT_HEADER_BYTES = 20
 """Ports, sequence number, acknowledgement, flags and window, as in TCP's header."""
 UNREACHABLE_BYTES = 32

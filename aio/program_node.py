@@ -49,12 +49,12 @@ class NodeLoop(NetworkedLoop):
         other = events._get_running_loop()
         if other is not None and other is not self and isinstance(other, NodeLoop):
             raise ProtocolError(
-                f"{other.name} at {self.time():g} s touched a task or future of {self.name}: nodes share nothing but "
-                "the network; keep what belongs to a node in its main, not in variables of the module"
+                f"{other.name} at {self.time():g} s used a task or future of {self.name}: nodes share only the "
+                f"network; keep a node's objects in its main, not in variables of the module"
             )
 
     def datagram_refused(self, error: OSError) -> None:
-        """Count a datagram that could not be sent, and warn of the first one of the run."""
+        """Count a datagram that could not be sent, and warn about the first one of the run."""
         programs = self.program.programs
         programs.refused_datagrams += 1
         if programs.refused_datagrams == 1:
@@ -64,13 +64,13 @@ class NodeLoop(NetworkedLoop):
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         """Report an error that the program did not handle to the run."""
         error, task = context.get("exception"), context.get("task") or context.get("future")
-        if isinstance(error, asyncio.CancelledError):  # asyncio's streams report cancelled tasks in Python 3.11
+        if isinstance(error, asyncio.CancelledError):  # in Python 3.11, asyncio's streams report cancelled tasks
             return
         self.program.programs.failed(self.program, error, context.get("message", ""), task)
 
 
 class Place(NamedTuple):
-    """The position of a node. station: the nearest one in reach, -1 if none."""
+    """The position of a node. `station` is the nearest station in reach, or -1."""
 
     station: int
     x_m: float
@@ -87,7 +87,7 @@ class ProgramNode(Node):
         self.programs = programs
         self.name, self.address = name_of(id_), address_of(id_)
         self.life = 0
-        """The number of times that it has come up again after a failure."""
+        """The number of times that the node has recovered from a failure."""
         self.loop: NodeLoop | None = None
         self.store: dict[Any, Any] = {}
         """The node's disk: a dict that survives a failure."""
@@ -110,7 +110,7 @@ class ProgramNode(Node):
 
     @property
     def drew(self) -> bool:
-        """True if the program has drawn random numbers since the node was up last."""
+        """True if the program has drawn random numbers since the node was last started."""
         return self.loop is not None and self.loop.has_drawn
 
     def address_of(self, node: int) -> str:
@@ -118,11 +118,14 @@ class ProgramNode(Node):
         return address_of(node)
 
     async def asked(self) -> tuple[int, int]:
-        """Wait until the study's workload has this node broadcast. Return (number of the broadcast, size in bytes)."""
+        """Wait until the study's workload requests a broadcast of this node.
+
+        Return (number of the broadcast, size in bytes).
+        """
         return await self._requests.get()
 
     def new_message(self) -> int:
-        """Report the broadcast of a new message to the observers, and return its id. It sends nothing."""
+        """Report the broadcast of a new message to the observers, and return its id. No packet is sent."""
         if self.programs.over:
             return -1
         message = super().new_message()
@@ -173,18 +176,18 @@ class ProgramNode(Node):
             self.programs.check()
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
-        """Note the position."""
+        """Store the position."""
         self.place = Place(station, x_mm / 1000, y_mm / 1000)
 
     def on_down(self) -> None:
-        """Stop the program without running its `finally` blocks: the power is off."""
+        """Stop the program without running its `finally` blocks, as in a power failure."""
         if self.loop is not None:
             self.loop.stack.streams.power_off()
             self.programs.keep_tasks_of(self.loop)
             self.loop = None
 
     def on_up(self) -> None:
-        """Start the program anew."""
+        """Start the program again."""
         self.life += 1
         self._begin()
 
@@ -218,12 +221,12 @@ class ProgramNode(Node):
 
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
         """Send a packet of the stack."""
-        if self.programs.trace is not None:  # otherwise its text is not needed
+        if self.programs.trace is not None:  # its text is not needed otherwise
             self.programs.report(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
         self.runtime.send(self.id, peer, content, size_bytes, 0, 0)
 
     def wake_at(self, due_ps: int) -> None:
-        """Set the loop's timer to an exact time, but at least one reaction time from now."""
+        """Set the loop's timer to an exact time that is at least one reaction time from now."""
         if due_ps <= LATEST_PS:
             self.set_timer(WAKE, max(0, due_ps - self.now_ps - self.programs.context.reaction_ps))
 

@@ -24,13 +24,13 @@ Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
 
 class Programs(PerNode):
-    """Runs the coroutine `main(node)` on every node, each on an event loop of its own in simulated time.
+    """Runs the coroutine `main(node)` on every node, each with a separate event loop in simulated time.
 
     Args:
         main: The program.
         errors: "end" to end the run at an error that the program does not handle, "keep" to keep it in `failures`.
         mtu_bytes: The size of the largest datagram.
-        executor: "refuse" to refuse functions for a thread, "at once" to call them in place.
+        executor: "refuse" to refuse functions for a thread, "at once" to call them directly.
     """
 
     can_be_copied = False
@@ -47,14 +47,14 @@ class Programs(PerNode):
         """The results of `main`, by node."""
         self.failures: list[RunError] = []
         self.refused_datagrams = 0
-        """Datagrams that could not be sent: too long, or to an address that no node has."""
+        """The number of datagrams that could not be sent: too long, or to an address without a node."""
         self.pending: list[str] = []
         """Descriptions of the tasks that had not ended when the run did."""
         self.params: Any = None
         """The parameters of the study, for `node.params`."""
         self.trace = wanted()
         self._pairs: dict[int, Pair] | None = None
-        """TCP connections of the simulator, by number; None: it has no TCP."""
+        """TCP connections of the simulator by number; None if it has no TCP."""
         self._wires: frozenset[tuple[int, int]] = frozenset()
         self.over = False
         self.fault: RunError | None = None
@@ -82,7 +82,7 @@ class Programs(PerNode):
             raise self._ended_by(error) from error.__cause__
 
     def scalars(self) -> Mapping[str, float]:
-        """Note the pending tasks at the end of the run, report errors that nothing awaited, and return the counts."""
+        """Record the pending tasks at the end of the run, report errors that nothing awaited, and return the counts."""
         self._environment.leave()
         self.pending = [f"{node.name}: {_describe(task)}" for node in self._programs() for task in _pending(node)]
         try:
@@ -112,7 +112,7 @@ class Programs(PerNode):
             self.trace.add(self.now_ps, node.name, what, content)
 
     def failed(self, node: ProgramNode, error: BaseException | None, what: str, task: Any) -> None:
-        """Note an error that the program did not handle."""
+        """Record an error that the program did not handle."""
         if self.over:
             return
         fault = error if isinstance(error, RunError) else program_error(node, self.now_ps, error, what, task)
@@ -142,7 +142,7 @@ class Programs(PerNode):
         return error
 
     def _end(self) -> None:
-        """Close all programs. Calls that they make from now on have no effect."""
+        """Close all programs. Their calls have no effect from now on."""
         self._environment.leave()
         self.over = True
         for loop in self._loops():

@@ -1,7 +1,7 @@
-"""Runs the file of a study as real processes: one for each node, with real sockets on loopback.
+"""Run the file of a study as real processes, one for each node, with real sockets on loopback.
 
-Node n has the n-th address from 127.77.0.1 on; its name and its simulated address are understood, too. A wildcard
-address is the node's own, so that all nodes can use the same ports. Time is real, and no packet is lost. `deliver` and
+Node n has the n-th address from 127.77.0.1 on; its name and its simulated address can be used, too. A wildcard address
+becomes the node's own address, so all nodes can use the same ports. Time is real, and no packet is lost. `deliver` and
 `record` print lines of JSON.
 """
 
@@ -57,7 +57,7 @@ class LoopbackNames:
 
 
 class LoopbackTransport(asyncio.DatagramTransport):
-    """A real UDP transport that understands the simulation's addresses."""
+    """A real UDP transport that accepts the simulation's addresses."""
 
     def __init__(self, inner: Any, names: LoopbackNames, broadcasts: bool) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class LoopbackTransport(asyncio.DatagramTransport):
 
 
 class _WrappedProtocol:
-    """Wraps a protocol, so that it gets a LoopbackTransport in place of the real one."""
+    """A wrapper of a protocol, which gets a LoopbackTransport instead of the real transport."""
 
     def __init__(self, protocol: Any, names: LoopbackNames, broadcasts: bool) -> None:
         self.protocol, self._names, self._broadcasts = protocol, names, broadcasts
@@ -169,7 +169,7 @@ class RealNode:
         print(json.dumps({"node": self.id, "time": round(time.time(), 6), "what": what, **values}), flush=True)
 
     async def asked(self) -> tuple[int, int]:
-        """Wait forever: there is no workload."""
+        """Wait for ever, since there is no workload."""
         return await asyncio.get_running_loop().create_future()
 
     def broadcast(self) -> int:
@@ -216,7 +216,7 @@ def _load(file: str, nodes: int, settings: Mapping[str, str]) -> tuple[ProgramSt
 def run_processes(file: str, nodes: int, settings: Mapping[str, str], seconds: float) -> int:
     """Run all nodes as processes. Return 1 if any of them failed within the time, else 0."""
     if not 1 <= nodes <= MOST_PROCESSES:
-        raise UserError(f"--real {nodes}: allowed are 1 to {MOST_PROCESSES} processes")
+        raise UserError(f"--real is {nodes}; allowed: 1 to {MOST_PROCESSES} processes")
     _load(file, nodes, settings)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     processes = [

@@ -1,4 +1,4 @@
-"""The methods of an event loop that are refused on simulated time. Every error names an alternative."""
+"""Refuse the methods of an event loop that are impossible in simulated time. Every error names an alternative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATAGRAMS = "use create_datagram_endpoint, whose packets cross the simulated net
 STREAMS = "use asyncio.open_connection and asyncio.start_server, which cross the simulated network"
 EXECUTOR = (
     "there is one thread; await a coroutine, call the function if it is quick, or set executor = 'at once' in the "
-    "study to have all such functions called in place"
+    "study to call all such functions directly"
 )
 SIGNALS = "a simulated node gets no signals; end `main`, or let the study fail the node"
 
@@ -26,25 +26,25 @@ def _refused(what: str, instead: str) -> Any:
 
 
 class Refusals:
-    """Methods of AbstractEventLoop that need the world outside the simulation. They raise OutsideError."""
+    """Methods of AbstractEventLoop that need something outside the simulation. They raise OutsideError."""
 
     calls_in_place = False
-    """True if functions for a thread are called at once. They must not block, and take no simulated time."""
+    """True if functions for a thread are called directly. They must not block, and take no simulated time."""
 
     def run_forever(self) -> None:
-        """Refuse: the simulator runs the loop."""
+        """Refuse the call, since the simulator runs the loop."""
         raise outside("run_forever inside a node", "the simulator runs the loop; await what you wait for")
 
     def run_until_complete(self, future: Any) -> Any:
-        """Refuse: the simulator runs the loop."""
+        """Refuse the call, since the simulator runs the loop."""
         raise outside("run_until_complete inside a node", "the simulator runs the loop; await the coroutine")
 
     def stop(self) -> None:
-        """Refuse: the simulator runs the loop."""
+        """Refuse the call, since the simulator runs the loop."""
         raise outside("loop.stop()", "end `main`, or call node.stop() to end the whole run")
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
-        """Call the function in place if the study allows it; else refuse."""
+        """Call the function directly if the study allows it; otherwise refuse."""
         if not self.calls_in_place:
             raise outside(f"run_in_executor({_name(func)})", EXECUTOR)
         loop: Any = self
@@ -56,41 +56,41 @@ class Refusals:
         return future
 
     def set_default_executor(self, executor: Any) -> None:
-        """Refuse: there is one thread."""
+        """Refuse the call, since there is only one thread."""
         raise outside("set_default_executor", EXECUTOR)
 
     def add_reader(self, fd: Any, callback: Any, *args: Any) -> None:
-        """Refuse: simulated sockets have no descriptors."""
+        """Refuse the call, since simulated sockets have no descriptors."""
         raise outside("add_reader", DATAGRAMS)
 
     def remove_reader(self, fd: Any) -> bool:
-        """Return False: there is no reader."""
+        """Return False, since there is no reader."""
         return False
 
     def add_writer(self, fd: Any, callback: Any, *args: Any) -> None:
-        """Refuse: simulated sockets have no descriptors."""
+        """Refuse the call, since simulated sockets have no descriptors."""
         raise outside("add_writer", DATAGRAMS)
 
     def remove_writer(self, fd: Any) -> bool:
-        """Return False: there is no writer."""
+        """Return False, since there is no writer."""
         return False
 
     def add_signal_handler(self, sig: int, callback: Any, *args: Any) -> None:
-        """Refuse: a simulated node gets no signals."""
+        """Refuse the call, since a simulated node gets no signals."""
         raise outside(f"add_signal_handler({sig})", SIGNALS)
 
     def remove_signal_handler(self, sig: int) -> bool:
-        """Return False: there is no handler."""
+        """Return False, since there is no handler."""
         return False
 
-    subprocess_exec = subprocess_shell = _refused("a subprocess", "run its work as a coroutine or a node of its own")
+    subprocess_exec = subprocess_shell = _refused("a subprocess", "run its work as a coroutine or as a separate node")
     connect_read_pipe = connect_write_pipe = _refused("a pipe", "use an asyncio.Queue")
     create_unix_connection = create_unix_server = _refused("a Unix socket", STREAMS)
     connect_accepted_socket = _refused("connect_accepted_socket", STREAMS)
-    start_tls = _refused("TLS", "talk in plain text inside the simulation (ssl=None)")
+    start_tls = _refused("TLS", "use plain text inside the simulation (ssl=None)")
     sendfile = _refused("sendfile", "read the file and transport.write() it")
 
-    # Simulated sockets move no bytes themselves; loops with a network have a `sock_connect`.
+    # Simulated sockets transfer no bytes themselves. Loops with a network have a `sock_connect`.
     sock_connect = _refused("sock_connect", STREAMS)
     sock_accept = _refused("sock_accept", STREAMS)
     sock_recv = _refused("sock_recv", STREAMS)
@@ -108,6 +108,6 @@ def _settle(settle: Any, future: Any, value: Any) -> None:
 
 
 def _name(func: Any) -> str:
-    while isinstance(func, functools.partial):  # asyncio.to_thread packs the function with its context
+    while isinstance(func, functools.partial):  # asyncio.to_thread wraps the function with its context
         func = func.args[0] if func.args and getattr(func.func, "__name__", "") == "run" else func.func
     return getattr(func, "__qualname__", None) or repr(func)

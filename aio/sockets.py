@@ -1,8 +1,8 @@
-"""Sockets as programs see them: views of a transport's socket, and sockets that a program makes itself.
+"""Sockets for programs: views of a transport's socket, and sockets that a program makes itself.
 
 `get_extra_info('socket')` returns a `SocketView`, for programs that read its name or set an option. A `socket.socket`
-that a program makes in a node has no descriptor; it can be bound, connected with `loop.sock_connect` and passed to
-`create_connection(sock=...)`, as libraries do that try several addresses. It moves no bytes itself.
+that a program makes in a node has no descriptor. It can be bound, connected with `loop.sock_connect` and passed to
+`create_connection(sock=...)`, as in libraries that try several addresses. It transfers no bytes itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SocketView:
-    """The socket of a transport: it has the two addresses and stores options, but moves no bytes."""
+    """The socket of a transport. It has the two addresses and stores options, but transfers no bytes."""
 
     family, proto = socket.AF_INET, 0
 
@@ -44,26 +44,26 @@ class SocketView:
         return self._remote
 
     def setsockopt(self, level: int, option: int, value: Any, *_: Any) -> None:
-        """Remember an option."""
+        """Store an option."""
         self._options[level, option] = value
 
     def getsockopt(self, level: int, option: int, *_: Any) -> Any:
-        """Return an option that was set, else 0."""
+        """Return an option that was set; 0 for others."""
         return self._options.get((level, option), 0)
 
     def fileno(self) -> int:
-        """Return -1: there is no descriptor."""
+        """Return -1, since there is no descriptor."""
         return -1
 
     def setblocking(self, flag: bool) -> None:
-        """Do nothing: it never blocks."""
+        """Do nothing, since the socket never blocks."""
 
     def get_inheritable(self) -> bool:
-        """Return False, as of every socket that Python makes."""
+        """Return False, as for every socket that Python makes."""
         return False
 
     def gettimeout(self) -> float:
-        """Return 0: it never blocks."""
+        """Return 0, since the socket never blocks."""
         return 0.0
 
     def __getattr__(self, name: str) -> Any:
@@ -99,7 +99,8 @@ def make(loop: NetworkedLoop, sock: Any, family: int = -1, type: int = -1, proto
     if fileno is not None or family not in (-1, socket.AF_INET) or kind not in KINDS:
         raise outside(
             f"a real socket in {loop.name}",
-            "use asyncio's streams or create_datagram_endpoint (a node makes IPv4 sockets for streams and datagrams)",
+            "use asyncio's streams or create_datagram_endpoint (a node can make IPv4 sockets for streams and "
+            "datagrams)",
         )
     _own[sock] = OwnSocket(kind)
     sock._closed, sock._io_refs = False, 0
@@ -117,8 +118,8 @@ def own(sock: Any, kind: int | None = None) -> OwnSocket:
     """Return the state of a socket that a node made.
 
     Raises:
-        OutsideError: It was made outside of a node.
-        ValueError: It is of another kind than `kind`.
+        OutsideError: It was made outside a node.
+        ValueError: Its kind is not `kind`.
     """
     found = _own.get(sock)
     if found is None:
@@ -156,7 +157,7 @@ def get_option(_: NetworkedLoop, sock: Any, level: int, option: int, *more: Any)
 
 
 def set_inheritable(_: NetworkedLoop, sock: Any, inheritable: bool) -> None:
-    """Remember the flag. Servers that start processes set it; a node starts none."""
+    """Store the flag. Servers that start processes set it, but a node starts none."""
     own(sock).inheritable = bool(inheritable)
 
 
@@ -166,7 +167,7 @@ def get_inheritable(_: NetworkedLoop, sock: Any) -> bool:
 
 
 def nothing(_: NetworkedLoop, sock: Any, *more: Any) -> None:
-    """Check that the node made the socket, and do nothing else: it never blocks."""
+    """Check that the node made the socket. Do nothing else, since the socket never blocks."""
     own(sock)
 
 
@@ -185,7 +186,7 @@ def peer(_: NetworkedLoop, sock: Any) -> Any:
 
 
 def close(_: NetworkedLoop, sock: Any) -> None:
-    """Close a socket; reset a connection that no transport has taken over."""
+    """Close a socket. Reset its connection if no transport uses it."""
     sock._closed = True
     known = _own.pop(sock, None)
     if known is not None and known.transport is not None:

@@ -3,8 +3,8 @@
     with asyncio.Runner(loop_factory=SoloLoop) as runner:
         runner.run(main())          # an hour of sleeping takes no time
 
-It is a host by itself: sockets reach other sockets of the same loop, over 127.0.0.1, and nothing else. Inside `with
-solo_environment():`, `socket.socket`, clocks and random generators are the simulation's.
+It is a single host: sockets reach only other sockets of the same loop, over 127.0.0.1. Inside `with
+solo_environment():`, `socket.socket`, clocks and random generators belong to the simulation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Time:
 
 
 def _drop(peer: int, content: Content, size_bytes: int) -> None:
-    """Drop a broadcast: there are no other nodes."""
+    """Drop a broadcast, since there are no other nodes."""
 
 
 class SoloLoop(NetworkedLoop):
@@ -42,7 +42,7 @@ class SoloLoop(NetworkedLoop):
         Args:
             seed: The seed of its random generators.
             crossing_s: The time that a packet takes.
-            calls_in_place: Whether functions for an executor are called at once, or refused.
+            calls_in_place: True to call functions for an executor directly, False to refuse them.
         """
         self._next_ps, self.calls_in_place = -1, calls_in_place
         super().__init__(_Time(), self._set_next)
@@ -96,7 +96,7 @@ class SoloLoop(NetworkedLoop):
 
 @contextlib.contextmanager
 def solo_environment() -> Iterator[None]:
-    """Make clocks, random generators and `socket.socket` the simulation's while a SoloLoop runs."""
+    """Use the simulation's clocks, random generators and `socket.socket` while a SoloLoop runs."""
     from causeway.aio.environment import Environment
 
     environment = Environment()

@@ -1,6 +1,7 @@
-"""The network stack of one node, which lies between its event loop and the engine, as in an operating system.
+"""The network stack of one node, between its event loop and the engine, as in an operating system.
 
-It outlives the program (a connection whose program has ended is still closed properly) and ends when the node fails.
+It outlives the program, so that a connection is closed properly after its program has ended. It ends when the node
+fails.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ FIRST_FREE_PORT, LAST_PORT = 49_152, 65_535
 
 
 class Wire(Protocol):
-    """The function by which a stack sends: (peer or BROADCAST_PEER, content, size in bytes)."""
+    """The function with which a stack sends: (peer or BROADCAST_PEER, content, size in bytes)."""
 
     def __call__(self, peer: int, content: Content, size_bytes: int) -> None:
         """Send a packet."""
 
 
 class Stack:
-    """Sockets and connections of one node since it last came up."""
+    """Sockets and connections of one node since its last start."""
 
     def __init__(
         self, node: int, loop: SimulatedLoop, names: Names, wire: Wire, reaction_ps: int, chance: random.Random,
@@ -66,7 +67,7 @@ class Stack:
         self.receivers[type(content)](sender, content)
 
     def send(self, peer: int, content: Content) -> None:
-        """Send to one node. A packet to the node itself takes its reaction time and crosses no network."""
+        """Send to one node. A packet to the node itself takes one reaction time and crosses no network."""
         if peer != self.node:
             self._wire(peer, content, content.size_bytes)
         else:
@@ -93,7 +94,7 @@ class Stack:
         raise OSError(f"node {self.node} has no free port left")
 
     def unused_port(self, kind: int) -> int:
-        """Return a free port for a socket that will listen, or take datagrams."""
+        """Return a free port for a socket that will listen or receive datagrams."""
         return self.free_port(self.datagrams.ports if kind == socket.SOCK_DGRAM else self.streams.listeners)
 
     def close(self) -> None:

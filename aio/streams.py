@@ -44,7 +44,7 @@ class StreamTransport(asyncio.Transport, Events):
         """Called when the connection ends before it is established."""
         self._closing = self._gone = self._paused = self._writing_paused = self._eof_written = False
         self._held: list[bytes | None] = []
-        """Data that arrived while reading was paused, or before it began; None: the end."""
+        """Data that arrived while reading was paused or had not begun. None marks the end."""
         self.set_write_buffer_limits()
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class StreamTransport(asyncio.Transport, Events):
 
     def arrived(self, data: bytes) -> None:
         """Schedule the delivery of data."""
-        if self._gone:  # the data will never be read: notify the other end
+        if self._gone:  # the data will never be read, so the other end is notified
             self.connection.reset()
         elif not self._closing:
             self.connection.held_bytes += len(data)
@@ -79,7 +79,7 @@ class StreamTransport(asyncio.Transport, Events):
             self._soon(self._deliver, None)
 
     def room(self) -> None:
-        """Resume writing, or finish closing, when the buffer is empty enough."""
+        """Resume writing, or finish closing, when the buffer is small enough."""
         if self._closing and not self._gone and self.get_write_buffer_size() == 0:
             self._go(None)
         elif self._writing_paused and self.get_write_buffer_size() <= self._low:
@@ -87,7 +87,7 @@ class StreamTransport(asyncio.Transport, Events):
             self._soon(self._protocol.resume_writing)
 
     def lost(self, error: OSError | None) -> None:
-        """Report the end of the connection to the protocol, or to `fail` before there is one."""
+        """Report the end of the connection to the protocol or, if there is none yet, to `fail`."""
         if isinstance(error, ConnectionResetError) and self.connection.other_ended:  # as on Linux
             error = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         if self._protocol is None:
@@ -111,7 +111,7 @@ class StreamTransport(asyncio.Transport, Events):
                 closed.exception()
 
     def _deliver(self, data: bytes | None) -> None:
-        """Pass data to the protocol in order; keep it while the program pauses."""
+        """Pass data to the protocol in order. Keep it while the program pauses."""
         if self._paused or self._held or self._protocol is None:
             self._held.append(data)
         elif data is not None:
@@ -136,7 +136,7 @@ class StreamTransport(asyncio.Transport, Events):
             data = data[count:]
 
     def _call(self, method: str, *args: Any) -> Any:
-        """Call a method of the protocol. If it fails, it loses its connection, as with asyncio's own transports."""
+        """Call a method of the protocol. If it fails, its connection is lost, as in asyncio's own transports."""
         try:
             return getattr(self._protocol, method)(*args)
         except (SystemExit, KeyboardInterrupt):
@@ -224,7 +224,7 @@ class StreamTransport(asyncio.Transport, Events):
     def close(self) -> None:
         """Close the connection after the data written so far.
 
-        If data that arrived was not read, reset it, as TCP does.
+        If received data was not read, reset the connection, as TCP does.
         """
         if self._closing:
             return
@@ -237,7 +237,7 @@ class StreamTransport(asyncio.Transport, Events):
             self._go(None)
 
     def abort(self) -> None:
-        """Close the connection; data that the system has not accepted is dropped."""
+        """Close the connection. Drop data that the system has not accepted."""
         self._break_off(None)
 
     def _break_off(self, error: BaseException | None) -> None:
@@ -291,7 +291,7 @@ class Listener(asyncio.AbstractServer):
             transport.start(self._factory())
 
     def takes(self, local: bool) -> bool:
-        """Return whether it accepts connections from the node itself (`local`) or from others now."""
+        """Return whether the server now accepts connections from the node itself (`local`) or from other nodes."""
         return self._serving and (self.host != LOOPBACK or local)
 
     @property
@@ -331,7 +331,7 @@ class Listener(asyncio.AbstractServer):
                 self._forever.cancel()
 
     async def wait_closed(self) -> None:
-        """Return at once: closing takes no time."""
+        """Return at once, since closing takes no time."""
 
 
 class Streams:
@@ -461,7 +461,7 @@ class Streams:
         listener.accept(transport)
 
     def power_off(self) -> None:
-        """Drop the simulator's connections after a failure of the node. The simulator has dropped them already."""
+        """Drop the simulator's connections after a failure of the node. The simulator has already dropped them."""
         for end in self._by_number.values():
             end.over = True
             end.tcp.leave(end.number)

@@ -1,7 +1,8 @@
 """A study in ten lines: a coroutine, and a network to run it on.
 
-The network is abstract (any node reaches any other; inline, omnet) or, with `--set network=walking`, hosts that walk in
-one wireless channel (omnet with INET, ns-3): there a node hears the nodes in reach, and streams are simulated TCP.
+The network is abstract (any node reaches any other; inline, omnet) or, with `--set network=walking`, hosts that walk on
+one wireless channel (omnet with INET, ns-3). There, a node receives from the nodes in reach, and streams are simulated
+TCP.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ US_PS = 10**6
 
 
 class ProgramParams(Params):
-    """The parameters of a program. Subclass it for your own: `main` finds them as `node.params`."""
+    """The parameters of a program. Subclass it for your own parameters, which `main` reads from `node.params`."""
 
     nodes: int = Field(10, ge=1, le=65_000)
     duration_s: float = Field(60.0, gt=0, description="the run ends at this time, or when no events are left")
@@ -46,10 +47,10 @@ class ProgramStudy(Study):
     Params: ClassVar[type[Params]] = ProgramParams
     engines: ClassVar[tuple[str, ...]] = ("inline", "omnet", "ns3")
     errors: ClassVar[Literal["end", "keep"]] = "end"
-    """"end": an error that a program does not handle ends the run; "keep": it is only counted."""
+    """"end": an error that a program does not handle ends the run; "keep": the error is only counted."""
     executor: ClassVar[Literal["refuse", "at once"]] = "refuse"
-    """"refuse": functions for a thread (`asyncio.to_thread`, `run_in_executor`) are refused; "at once": called in
-    place."""
+    """"refuse": functions for a thread (`asyncio.to_thread`, `run_in_executor`) are refused; "at once": they are called
+    directly."""
 
     def network(self, params: ProgramParams, seed: int) -> Network:
         """Return the network of the parameters."""
@@ -82,21 +83,21 @@ class ProgramStudy(Study):
         return round(params.duration_s * S_PS)
 
     def observers(self, params: ProgramParams, nodes: int) -> list[Observer]:
-        """Return no observers: most programs do not report broadcasts.
+        """Return no observers, since most programs do not report broadcasts.
 
-        Return `[CausalityChecker(nodes)]` if yours does.
+        Override it to return `[CausalityChecker(nodes)]` if your program does.
         """
         return []
 
     def options(self, params: ProgramParams, engine: str) -> Mapping[str, Any]:
-        """Return no options; refuse network=walking on engine inline."""
+        """Return no options. Refuse network=walking on the engine inline."""
         if params.network == "walking" and engine == "inline":
             raise UserError("engine inline has no radio: use --engine ns3 or --engine omnet with network=walking")
         return {}
 
 
 def walking(params: ProgramParams, workload: Workload) -> MobileNetwork:
-    """Return a square in which hosts start anywhere and walk. Node 0 is a station in its middle."""
+    """Return a square in which hosts start anywhere and walk. Node 0 is a station in the middle."""
     cells = ceil(sqrt(params.nodes))
     middle_mm = round(params.spacing_m * 500 * cells)
     return MobileNetwork(

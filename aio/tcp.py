@@ -1,7 +1,7 @@
 """Streams over the simulator's TCP, on networks that have TCP.
 
-The simulator carries only lengths. The bytes that a program writes are kept in the connection's `Pair`; the other end
-takes as many of them, in order, as the simulated TCP reports to have arrived there. TCP's flow control extends to the
+The simulator carries only lengths. The bytes that a program writes are kept in the connection's `Pair`. The other end
+reads as many of them, in order, as have arrived according to the simulated TCP. TCP's flow control extends to the
 program: bytes that it has not read stay in TCP's buffer, and bytes that TCP has not accepted stay with the program.
 """
 
@@ -33,13 +33,13 @@ ERRORS: dict[int, tuple[type[OSError], int]] = {
 
 
 class Pair:
-    """The state that both ends of a connection share: the opener, and the bytes in flight to either node."""
+    """The common state of both ends of a connection: the opener, and the bytes in flight to either node."""
 
     def __init__(self, opener: int, opener_port: int, to: int, port: int) -> None:
         self.opener, self.port = (opener, opener_port), port
         self.to = {opener: bytearray(), to: bytearray()}
         self.ends = {opener}
-        """The nodes that still use their end of it."""
+        """The nodes that still use their end of the connection."""
 
 
 class Tcp:
@@ -56,11 +56,11 @@ class Tcp:
         self._node, self.pairs, self._wires = node, pairs, wires
 
     def listen(self, port: int, begin: bool) -> None:
-        """Begin to listen on a port, or stop."""
+        """Begin to listen on a port, or stop listening."""
         self._node.runtime.on_tcp(LISTEN, self._node.id, 0, port, int(begin))
 
     def connect(self, port: int, remote: tuple[int, int]) -> int:
-        """Open a connection, over the wire if there is one between the two. Return its number."""
+        """Open a connection, over the wire if there is one between the two nodes. Return its number."""
         node = self._node.id
         interface = WIRE if (node, remote[0]) in self._wires else WIRELESS_TCP
         number = self._node.runtime.connect(node, remote[0], remote[1], interface)
@@ -68,7 +68,7 @@ class Tcp:
         return number
 
     def act(self, act: int, number: int, size_bytes: int = 0) -> None:
-        """Do an action on a connection."""
+        """Carry out an action on a connection."""
         self._node.runtime.on_tcp(act, self._node.id, number, size_bytes)
 
     def write(self, number: int, to: int, data: bytes) -> None:
@@ -78,7 +78,7 @@ class Tcp:
         self.act(WRITE, number, len(data))
 
     def leave(self, number: int) -> None:
-        """Note that this node does not use a connection any more."""
+        """Record that this node does not use a connection any more."""
         pair = self.pairs.get(number)
         if pair is not None:
             pair.ends.discard(self._node.id)
@@ -93,9 +93,9 @@ class TcpEnd:
         self.stack, self.tcp, self.port, self.remote, self.events = stack, tcp, port, remote, events
         self.number = -1
         self.out = bytearray()
-        """The bytes that TCP has no room for."""
+        """The bytes for which TCP has no room."""
         self.held_bytes = 0
-        """Bytes that arrived and that the program has not read yet."""
+        """The number of bytes that have arrived and that the program has not read yet."""
         self.is_established = self.other_ended = self.over = False
         self._closing = self._closed = False
         self._unacknowledged = 0
@@ -111,12 +111,12 @@ class TcpEnd:
         self.number = self.tcp.connect(self.port, self.remote)
 
     def accept(self, number: int) -> None:
-        """Take a connection that another node opened."""
+        """Accept a connection that another node opened."""
         self.number, self.is_established = number, True
         self.tcp.pairs[number].ends.add(self.stack.node)
 
     def write(self, data: bytes) -> None:
-        """Send bytes, as far as TCP has room."""
+        """Send bytes as far as TCP has room."""
         self.out += data
         self._push()
 
@@ -142,7 +142,7 @@ class TcpEnd:
             self.tcp.act(READ, self.number, size_bytes)
 
     def _push(self) -> None:
-        """Pass TCP as many bytes as it has room for."""
+        """Pass as many bytes to TCP as it has room for."""
         if self.over or not self.is_established:
             return
         size = min(len(self.out), SEND_BUFFER_BYTES - self._unacknowledged)

@@ -1,7 +1,8 @@
-"""Reports a node's step that does not end, because it waits for a lock or computes for long. It runs in its own thread.
+"""Report a node's step that does not end, because it waits for a lock or computes for long.
 
-Most blocking calls are refused when they are made (causeway.pycontrol.answers). A lock of C code or an endless loop
-cannot be refused. The run may also be correct and only slow, so the watch prints a message and the run goes on.
+The watch runs in a separate thread. Most blocking calls are refused immediately (causeway.pycontrol.answers), but a
+lock in C code or an endless loop cannot be refused. Since the run may also be correct and only slow, the watch prints a
+message and the run continues.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from causeway.aio.event_loop import SimulatedLoop
 from causeway.pycontrol.run_trace import user_line
 
 PATIENCE_S = 10.0
-"""The time after which a step is reported; steps normally take microseconds."""
+"""The time after which a step is reported. Steps normally take microseconds."""
 STEP = SimulatedLoop.turn.__code__
 
 
@@ -44,7 +45,7 @@ class Watch:
 
 
 def _step_of(frame: FrameType | None) -> FrameType | None:
-    """Return the frame of the node's step in progress; each step has a frame of its own."""
+    """Return the frame of the node's current step. Each step has its own frame."""
     while frame is not None and frame.f_code is not STEP:
         frame = frame.f_back
     return frame
@@ -53,7 +54,7 @@ def _step_of(frame: FrameType | None) -> FrameType | None:
 def _report(step: FrameType, frame: FrameType | None, waited_s: float) -> None:
     loop: Any = step.f_locals["self"]
     print(
-        f"causeway: a step of {loop.name} at {loop.time():g} s has taken {waited_s:g} s and goes on, at "
+        f"causeway: a step of {loop.name} at {loop.time():g} s has taken {waited_s:g} s so far, at "
         f"{user_line(frame)}: a blocking call, or a long calculation; all nodes wait for it",
         file=sys.stderr, flush=True,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Arrow arrays from plain Python values, without loading pandas.
 
-`pyarrow.array` loads pandas, to recognize its types. That takes a quarter of a second, too long for a program that only
-writes some tables.
+`pyarrow.array` loads pandas in order to recognize its types. This takes 0.25 s, which is too long for a program that
+only writes a few tables.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _NUMBERS = {pa.int64(): (np.int64, int), pa.int8(): (np.int8, int), pa.float64()
 
 
 def array(values: Any, kind: pa.DataType) -> pa.Array:
-    """Return `pyarrow.array(values).cast(kind)`, without pandas where the values obviously are of this kind."""
+    """Return `pyarrow.array(values).cast(kind)`, without loading pandas if the values obviously are of this kind."""
     if isinstance(values, np.ndarray):
         return (
             of_numbers(values)
@@ -36,7 +36,7 @@ def array(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 def of_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers that share the memory of `values`, null where `missing`."""
+    """Return numbers that share the memory of `values`, with nulls at `missing`."""
     values = np.ascontiguousarray(values)
     valid = None
     if missing is not None and missing.any():

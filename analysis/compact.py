@@ -1,8 +1,8 @@
 """Merge the small files of a result folder into a few, sorted by run, and delete files that no reader needs any more.
 
-A folder of a hundred thousand runs is read in less than a second if its rows are in few files: a reader skips all
-files and groups of rows without its run. Every byte is verified before it is written again. Files that a compaction
-replaced stay for a day, for readers that began before it.
+A reader skips all files and groups of rows that do not contain its run, so a folder of a hundred thousand runs in few
+files is read in less than a second. Every byte is verified before it is written again. Files that a compaction replaced
+are kept for a day, for readers that began before it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from causeway.analysis.physical import SOURCE, SOURCES, File
 from causeway.analysis.remote import is_remote, place
 
 MANY_FILES = 300
-"""The number of files of `runs` at which the next writer compacts the folder."""
+"""The number of files of `runs` from which on the next writer compacts the folder."""
 _LARGE_BYTES = 64 << 20
 """A file of this size stays as it is."""
 _MERGED_BYTES = 256 << 20
-"""The most bytes of files that are merged at once, which bounds the memory."""
+"""The maximum size of files that are merged at once. It bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ def without_runs(
 
 
 def but(rows: pa.Table, gone: Iterable[str]) -> pa.Table:
-    """Return the rows of all other runs."""
+    """Return the rows of all runs except `gone`."""
     import pyarrow.compute as pc
 
     return rows.filter(pc.invert(pc.is_in(rows["run_id"].cast(pa.string()), pa.array(sorted(gone), pa.string()))))
 
 
 def _changed(text: str, gone: set[str]) -> str:
-    """Return the mark of a source, changed so that the source is converted again if one of its runs is removed."""
+    """Return the mark of a source, changed if one of its runs is removed, so that the source is converted again."""
     mark = json.loads(text)
     if gone.isdisjoint(mark["names"].get(run, run) for run in mark["runs"]):
         return text
@@ -156,7 +156,7 @@ def _changed(text: str, gone: set[str]) -> str:
 
 
 def logical(table: str, rows: pa.Table) -> pa.Table:
-    """Convert rows that were read with all columns of their files to the form that a `Writer` expects."""
+    """Convert rows with all columns of their files to the form that a `Writer` expects."""
     if table == SOURCES:
         return rows
     made = physical.as_table(table, rows, schema.TABLES[table].names)

@@ -2,9 +2,10 @@
 
 A commit is the next file in `tables/_delta_log`, for all tables at once: the rows of a run, or of a whole batch, are
 visible together or not at all, and every reader sees one version. delta-rs (`deltalake`) reads and writes the log. A
-commit succeeds only on the version that its writer has read, so of two writers of one run, one sees the other's rows.
-This module adds two things. It flushes the log before it reports a commit, which delta-rs does not do; and it keeps a
-copy of each file of the log in `tables/_copies`, with a digest in its name, so that damage is detected and repaired.
+commit succeeds only if no other commit came after the version that its writer has read. So if two writers have the same
+run, the second one sees the rows of the first. This module adds two things. It flushes the log to the disk before it
+reports a commit, which delta-rs does not do. And it keeps a copy of each file of the log in `tables/_copies`, with a
+digest in its name, to detect and repair damage.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ PARTS = (
 )  # fmt: skip
 """The folders inside a result folder. None of them may be a link."""
 _CHECKPOINT_EVERY = 20
-"""The number of versions between checkpoints. A reader opens a checkpoint and one file per later version."""
+"""The number of versions between checkpoints. A reader opens the last checkpoint and one file for each later version.
+"""
 KEPT_HOURS = 24
 """The time for which removed files are kept, for readers that began before the commit."""
 _SETTINGS = {
@@ -57,12 +59,12 @@ _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _ONE_THREAD = Lock()
 """Held by the thread that updates a handle."""
 _SLOW_S = 3600.0
-"""After this time a writer checks that its files still exist, which others may have deleted as orphans."""
+"""After this time a writer checks that its files still exist, since others may have deleted them as orphans."""
 
 
 @dataclass
 class FolderVersion:
-    """One version of a result folder; -1: nothing is committed."""
+    """One version of a result folder. Version -1 is a folder without any commit."""
 
     folder: Path
     version: int = -1
@@ -77,7 +79,7 @@ class FolderVersion:
 
 
 class Overtaken(Exception):
-    """Another commit has changed the rows of this one; `state` is the latest version."""
+    """Raised if another commit has changed the rows of this one. `state` is the latest version."""
 
     def __init__(self, state: FolderVersion) -> None:
         super().__init__()
@@ -90,7 +92,7 @@ class Overtaken(Exception):
 _LATEST: dict[str, tuple[Any, FolderVersion]] = {}
 """Maps a folder to the time of its last inspection (see `_inspect`) and the version found."""
 _FRESH_S = 10.0
-"""The age up to which `latest(may_be_old=True)` returns the stored state of a folder behind a URL."""
+"""The maximum age of the stored state of a folder behind a URL that `latest(may_be_old=True)` returns."""
 
 
 def forget_versions() -> None:
@@ -105,7 +107,7 @@ def top(folder: Path) -> Path:
 
 
 def latest(folder: Path, may_be_old: bool = False) -> FolderVersion:
-    """Return the latest version of a folder. With `may_be_old`, the version of a URL may be some seconds old."""
+    """Return the latest version of a folder. With `may_be_old`, the version behind a URL may be some seconds old."""
     folder = top(folder)
     kept = _LATEST.get(str(folder))
     if kept is not None and (
@@ -245,7 +247,7 @@ def commit(
             after = None if state.opened is None else _keep(_after(state, writer.files, removed))
             return settle(folder, state.version + 1, after)
         now = _read(folder)
-        if ours & {file.path for file in now.all_files()}:  # the commit succeeded, but its answer was lost
+        if ours & {file.path for file in now.all_files()}:  # the commit succeeded, but its confirmation was lost
             return settle(folder, now.version)
         if now.version == state.version:
             raise OSError(5, f"the log cannot be written ({str(failure).splitlines()[0]})", uri(folder)) from failure
@@ -262,7 +264,7 @@ def _check_slow(folder: Path, writer: physical.Writer) -> None:
 
 
 def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], moves: bool) -> Exception | None:
-    """Try to commit the version after `state`; return the error if this fails."""
+    """Try to commit the version after `state`; return the error if the attempt fails."""
     from deltalake.exceptions import DeltaError
     from deltalake.transaction import RemoveAction
 
@@ -271,7 +273,8 @@ def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], m
     try:
         if state.opened is None:
             _create(state.folder, adds)
-        elif lacking := _lacking(state.opened):  # this version of Causeway has columns that the folder's creator lacked
+        # this version of Causeway has columns that the version that created the folder did not have
+        elif lacking := _lacking(state.opened):
             state.opened.alter.add_columns(lacking, **_one_attempt())
             settle(state.folder, state.version + 1)
             return RuntimeError("columns were added first")
@@ -284,7 +287,7 @@ def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], m
 
 
 def _one_attempt() -> dict[str, Any]:
-    """Return the options of delta-rs for a commit that fails if another one came first, and does nothing after it."""
+    """Return the options for a commit that fails if another one came first, and that runs no clean-up after it."""
     from deltalake.transaction import CommitProperties, PostCommitHookProperties
 
     return {
@@ -304,10 +307,10 @@ def _create(folder: Path, adds: list[Any]) -> None:
 
 
 def _write(opened: DeltaTable, version: int, actions: list[Any]) -> Exception | None:
-    """Commit actions by a handle, unless another commit of this process has moved it beyond `version`."""
+    """Commit actions by a handle, unless another commit of this process has moved the handle beyond `version`."""
     with _ONE_THREAD:
         if opened.version() != version:
-            return RuntimeError("another commit has moved this handle on")
+            return RuntimeError("another commit has updated this handle")
         opened.create_write_transaction(actions, "append", _form(), ["table"], **_one_attempt())
         opened.update_incremental()
     return None
@@ -326,7 +329,7 @@ def _lacking(opened: DeltaTable) -> list[Any]:
 
 
 def _after(state: FolderVersion, added: Iterable[File], removed: Iterable[File]) -> FolderVersion:
-    """Return the state that a commit has made of `state`, without reading the log again."""
+    """Return the state after a commit on `state`, without reading the log again."""
     gone, files = {file.path for file in removed}, dict[str, list[File]]()
     for file in sorted([*state.all_files(), *added], key=lambda file: file.path):
         if file.path not in gone:
@@ -345,11 +348,11 @@ def _action(file: File, now_ms: int, changes: bool) -> Any:
 
 
 _ROOTED: set[Path] = set()
-"""Folders whose names have been flushed, up to the root, since the program that made them may not have done so."""
+"""Folders whose names have been flushed up to the root, in case the program that made them has not done so."""
 
 
 def settle(folder: Path, version: int, state: FolderVersion | None = None) -> FolderVersion:
-    """Flush a version and all files that it names to the disk; return `state`, or without it the latest version."""
+    """Flush a version and all files that it names to the disk. Return `state`, or without it the latest version."""
     logs = place(folder) / "tables" / LOG
     if not is_remote(folder):
         flush(_log(folder, version))
@@ -367,14 +370,14 @@ def settle(folder: Path, version: int, state: FolderVersion | None = None) -> Fo
 
 
 def _checkpoint(state: FolderVersion) -> None:
-    """Write a checkpoint, and drop the handle of the table, which gets slower with each commit that it follows."""
+    """Write a checkpoint, and drop the handle of the table, since it gets slower with every commit."""
     assert state.opened is not None
     with _ONE_THREAD:
         version = state.opened.version()
         state.opened.create_checkpoint()
     _LATEST.pop(str(state.folder), None)
     logs, name = place(state.folder) / "tables" / LOG, f"{version:020d}.checkpoint.parquet"
-    (logs / "_last_checkpoint").unlink(missing_ok=True)  # it is only a hint, and delta-rs overwrites it in place
+    (logs / "_last_checkpoint").unlink(missing_ok=True)  # this file is only a hint, and delta-rs overwrites it in place
     if not is_remote(state.folder):
         flush(logs / name)
         flush(logs)
@@ -419,7 +422,10 @@ _SAME: set[tuple[str, int, int, int]] = set()
 
 
 def copies_of(folder: Path) -> dict[str, set[str]]:
-    """Return the files of the log that have copies, with their digests (two if two processes made one checkpoint)."""
+    """Return the files of the log that have copies, with their digests.
+
+    A checkpoint has two digests if two processes made it.
+    """
     found: dict[str, set[str]] = {}
     for name in names(place(folder) / "tables" / COPIES):
         if copy := _COPY.fullmatch(name):

@@ -18,7 +18,7 @@ from causeway.errors import UserError
 
 _POINT = ["study", "point", "engine"]
 _KEPT = [*_POINT, "module", "name", "seed", "value"]
-"""The columns of a baseline; older baselines have no seeds."""
+"""The columns of a baseline. Older baselines have no seeds."""
 _SHOWN = 10
 
 
@@ -30,16 +30,16 @@ class Difference:
     a: float
     b: float
     pairs: int = 0
-    """The number of seeds of which both folders have a run."""
+    """The number of seeds with a run in both folders."""
     change: float = math.nan
     """The mean of b - a over these seeds."""
     low: float = math.nan
     high: float = math.nan
-    """The end of the 95 % interval of `change` by Student's t, computed from pairs of runs with one seed."""
+    """The upper end of the 95 % interval of `change` by Student's t, computed from pairs of runs with one seed."""
 
     @property
     def relative(self) -> float:
-        """The distance as a share of the larger value; 0 if both are equal, infinite if only one is a number."""
+        """The difference as a share of the larger value: 0 if both are equal, infinite if only one is a number."""
         if self.a == self.b or (math.isnan(self.a) and math.isnan(self.b)):
             return 0.0
         if not (math.isfinite(self.a) and math.isfinite(self.b)):
@@ -55,7 +55,7 @@ class Difference:
 
 @dataclass
 class DiffResult:
-    """The result of a comparison: quantities in both folders, and those in one of them."""
+    """The result of a comparison: quantities in both folders, and quantities in only one of them."""
 
     threshold: float
     compared: list[Difference] = field(default_factory=list)
@@ -64,12 +64,12 @@ class DiffResult:
 
     @property
     def worst(self) -> Difference | None:
-        """The largest relative difference; of equal ones the first by name."""
+        """The largest relative difference; if several are equal, the first by name."""
         return max(self.compared, key=lambda one: one.relative, default=None)
 
     @property
     def passed(self) -> bool:
-        """True if both folders hold the same quantities, none further apart than the threshold."""
+        """True if both folders hold the same quantities and no difference exceeds the threshold."""
         return bool(self.compared) and not self.only_a and not self.only_b and self.worst_relative <= self.threshold
 
     @property
@@ -111,7 +111,7 @@ def diff(
     """Compare the means of all scalars, point by point.
 
     If the folders have no engine in common, points are compared across engines. If a folder contains runs of several
-    versions of the code, each version is compared with itself.
+    versions of the code, each version is compared with the same version in the other folder.
 
     Args:
         a: A result folder, or a baseline that `save` wrote.
@@ -124,7 +124,7 @@ def diff(
     found = [_quantities(place(one), vectors, runs) for one, runs in zip((a, b), both_runs, strict=True)]
     frames = [_chosen(frame, filter) for frame in found]
     if not any(map(len, frames)):
-        what = f"the filter {filter!r} takes none of their quantities" if filter else "neither has any quantity"
+        what = f"the filter {filter!r} selects none of their quantities" if filter else "neither contains a quantity"
         raise UserError(f"nothing of {a} and {b} is compared: {what}; `causeway.results.open(DIR).find()` lists them")
     engines = [set(frame["engine"]) for frame in frames]
     by = ["study", "point"] if engines[0].isdisjoint(engines[1]) else _POINT
@@ -179,7 +179,7 @@ def _baseline(path: Path) -> pd.DataFrame:
 
 
 def _of_vectors(folder: Path) -> pd.DataFrame:
-    """Return the number of samples, the mean and the last time of every recorded series, as scalars."""
+    """Return the number of samples, the mean and the last time of every recorded series as scalars."""
     rows = []
     found = Folder(folder).vectors()
     for run_id, module, one in zip(found["run_id"], found["module"], found["series"], strict=True):

@@ -1,6 +1,7 @@
-"""Write files atomically: under a hidden name, flushed to the disk, then renamed; the folder is flushed, too.
+"""Write files atomically: under a hidden name, which is flushed to the disk and then renamed.
 
-After a crash or on a full disk, readers ignore a half-written file because of its name. Start here: `replacing`.
+The folder is flushed, too. After a crash or on a full disk, readers ignore a half-written file because of its name.
+Start here: `replacing`.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from causeway.analysis.remote import Remote, is_remote
 from causeway.errors import UserError
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=,+")
-_LONGEST = 120  # characters of a quoted name: leaves room within the 255 of most file systems
+_LONGEST = 120  # maximum length of a quoted name; most file systems allow 255 characters, and suffixes follow
 
 
 def quote(name: str) -> str:
-    """Return `name` as a file name: special characters become %XX, and a hash replaces the end of a long name."""
+    """Return `name` as a file name. Special characters become %XX, and a hash replaces the end of a long name."""
     text = "".join(c if c in _PLAIN else "".join(f"%{byte:02X}" for byte in c.encode()) for c in name)
     if not text:
         return "%"
@@ -49,8 +50,8 @@ class Hidden:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a hidden path to write to; rename it to `path` at the end of the block, or remove it after an error.
 
-    The file is locked as long as its writer lives, so that `sweep` removes only files of dead writers. For a URL it is
-    a file of this machine, which is sent at the end of the block.
+    The file is locked while its writer lives, so that `sweep` removes only files of dead writers. For a URL, the path
+    is a file of this machine, which is sent at the end of the block.
     """
     with replacing_in(path.parent) as hidden:
         hidden.name = path.name
@@ -75,7 +76,7 @@ def replacing_in(folder: Path) -> Iterator[Hidden]:
         os.replace(hidden.path, folder / hidden.name)
         flush(folder)
     except OSError as error:
-        if error.filename is None:  # errors of an open file lack its name
+        if error.filename is None:  # errors of an open file do not contain its name
             raise OSError(error.errno, error.strerror or str(error), str(folder / hidden.name)) from error
         raise
     finally:
@@ -86,7 +87,7 @@ def replacing_in(folder: Path) -> Iterator[Hidden]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each flushed into its parent."""
+    """Make a folder and those above it, and flush the name of each to the disk."""
     if is_remote(folder) or folder.is_dir():
         return
     make_folder(folder.parent)
@@ -105,10 +106,10 @@ def flush(path: Path) -> None:
 
 
 def refuse_links(top: Path, *below: str) -> None:
-    """Refuse a folder if one of its parts is a link: writing there would change files elsewhere."""
+    """Refuse a folder if one of its parts is a link, since writing there would change files elsewhere."""
     if is_remote(top):
         return
     for name in below:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.lstat(top / name).st_mode):
-                raise UserError(f"{top / name} is a link; allowed: a folder, so put the folder itself there")
+                raise UserError(f"{top / name} is a link; replace it by the folder itself")

@@ -1,9 +1,9 @@
 """Find damage in a result folder and repair it: `causeway doctor DIR`. Start here: `problems`.
 
-Every byte of the folder has a digest. The digest of a table's file is in its name, that of a file of the log in the
-name of its copy, that of a description in the description. A damaged file of the log is restored from its copy. If rows
-of a table are lost, their runs are removed; the command that made these runs can repeat them. Orphans are removed when
-no process can write or read them any more.
+Every byte of the folder has a digest. The digest of a table's file is in its name. The digest of a file of the log is
+in the name of its copy, and the digest of a description is in the description itself. A damaged file of the log is
+restored from its copy. If rows of a table are lost, their runs are removed; the command that made these runs can repeat
+them. Orphans are removed when no process can write or read them any more.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def sweep(out_dir: Path) -> list[Path]:
 def leftovers(out_dir: Path) -> list[Path]:
     """Return half-written files and locks whose owner is dead."""
     out_dir = place(out_dir)
-    if is_remote(out_dir):  # no file there is half written, and locks are on the machines of the writers
+    if is_remote(out_dir):  # there no file is half-written, and locks are on the machines of the writers
         return []
     tables = [out_dir / "tables" / f"table={name}" for name in (*schema.TABLES, SOURCES)]
     found = []
@@ -211,7 +211,7 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
 
 
 def _had_log(folder: Path) -> bool:
-    """Return False if no command has committed to a folder: the first one makes an empty log and, later, a copy."""
+    """Return False if no command has committed to a folder. The first commit makes an empty log, and later a copy."""
     tables = folder / "tables"
     return not is_remote(folder) and ((tables / COPIES).is_dir() or not (tables / LOG).is_dir())
 

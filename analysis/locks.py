@@ -1,7 +1,7 @@
 """Locks that end with their process: flock on a file of the result folder.
 
-A killed process leaves an empty file and no lock: the next process locks the file, or `sweep` removes it. On a file
-system without such locks every process gets the lock; results are still correct, but a run may be executed twice.
+A killed process leaves an empty file without a lock; the next process locks the file, or `sweep` removes it. On a file
+system without such locks, every process gets the lock. Then results are still correct, but a run may be executed twice.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ def take(path: Path, wait: bool) -> int | None:
             return None
         if _is_at(descriptor, path):
             return descriptor
-        os.close(descriptor)  # its owner removed the file while this process waited: the name is free, or of a new file
+        # its owner removed the file while this process waited, so the name is free or belongs to a new file
+        os.close(descriptor)
 
 
 def is_free(path: Path) -> bool:
-    """Return whether no process holds the lock on an existing file; False where there are no locks."""
+    """Return whether no process holds the lock on an existing file; False on a file system without locks."""
     return _if_free(path, lambda descriptor: True)
 
 

@@ -1,8 +1,8 @@
-"""Read result folders of the layout before the log: `tables/<table>/<run>.parquet`, and batches of many runs.
+"""Read result folders of the older layout, without a log: `tables/<table>/<run>.parquet`, and batches of many runs.
 
-A file `tables/runs/@<batch>.parquet` lists in its footer the other files of its batch, their sizes, and the batches
-that it replaced; the row of a run that was committed alone lists its files in the column `parts`. A file in none of
-these lists, or an incomplete one, is ignored. `causeway compact` converts such a folder to the current layout; no
+The footer of a file `tables/runs/@<batch>.parquet` lists the other files of its batch, their sizes, and the batches
+that it replaced. The row of a run that was committed alone lists its files in the column `parts`. A file that is
+incomplete or in none of these lists is ignored. `causeway compact` converts such a folder to the current layout; no
 command writes the older one any more.
 """
 
@@ -34,7 +34,8 @@ class _Commit:
     key: str
     runs: tuple[str, ...]
     parts: dict[str, tuple[int, str]] | None
-    """File below `tables/` -> its size and digest; None for a run of the first versions, identified by file names."""
+    """Maps a file below `tables/` to its size and digest; None for a run of the first versions, identified by file
+    names."""
     replaces: tuple[str, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
     held: dict[str, list[str]] = field(default_factory=dict)
@@ -66,7 +67,7 @@ def sources(folder: Path, but: Collection[str] = ()) -> dict[str, Any]:
 
 
 def damaged(folder: Path) -> set[str]:
-    """Return the keys of runs and batches that have changed since they were written. It reads all files."""
+    """Return the keys of runs and batches that have changed since they were written. All files are read."""
     tables = place(folder) / "tables"
     return {
         committed.key for committed in _commits(place(folder))
@@ -104,7 +105,7 @@ def _rows(table: str, rows: pa.Table, held: list[str]) -> pa.Table:
 
 
 def files(folder: Path, but: Collection[str] = ()) -> Iterator[Path]:
-    """Yield the files of complete runs and batches, and of those that they replace.
+    """Yield the files of complete runs and batches, and the files that they replace.
 
     Each file of `runs` follows the files that it names.
     """
@@ -170,10 +171,10 @@ def _read(path: Path) -> _Commit | None:
 
 
 def _checked(committed: _Commit) -> _Commit:
-    """Refuse names of files outside of this commit."""
+    """Refuse names of files outside this commit."""
     for name in committed.parts or ():
         if name.partition("/")[0] not in schema.TABLES or ".." in name.split("/") or not name.endswith(".parquet"):
-            raise ValueError("it names files that are none of its own")
+            raise ValueError("it names files that do not belong to it")
     return committed
 
 

@@ -39,15 +39,16 @@ class Cell(NamedTuple):
     text: str
     is_number: bool
     label: str
-    """The name of its column, shown where rows become blocks on a phone."""
+    """The name of its column, which is shown where a phone displays rows as blocks."""
     value: float | None = None
-    """The number itself, by which rows are sorted."""
+    """The number behind the text, by which rows are sorted."""
 
 
 class Table:
     """A table of a page: columns of numbers are aligned to the right, and numbers are shortened.
 
-    On a phone a wide table is scrolled sideways. For a table of a few rows, use `stack`: each row becomes a block.
+    On a phone, a wide table is scrolled sideways. With `stack`, each row becomes a block instead; use it for a few
+    rows.
     """
 
     def __init__(self, head: Sequence[str], rows: Iterable[Sequence[Any]], stack: bool = False) -> None:

@@ -2,10 +2,10 @@
 
     table=scalars/000000000007-0002-3fa9c1d2e4b5a697-<footer>-<whole>.parquet
 
-The first number is the version of the log that the file was written for, so names sort in the order of commits; then
-come the number within its commit and the commit's key. `footer` and `whole` are digests. A reader that takes a part of
-a large file verifies the footer by its digest, and the pages by the checksums that the parquet format gives them. Small
-files are verified by the digest of the whole.
+The first number is the version of the log for which the file was written, so names sort in the order of commits. The
+number of the file within its commit and the commit's key follow. `footer` and `whole` are digests. A reader of a part
+of a large file verifies the footer by its digest, and the pages by the checksums of the parquet format. Small files are
+verified by the digest of the whole.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ PARQUET: dict[str, Any] = {"compression": "zstd", "store_schema": False, "write_
 GROUP_ROWS = 1 << 16
 """The number of rows that a reader reads or skips together."""
 _TEXTS = ("parameters", "attributes", "config", "pars")
-"""Tables whose `value` is a text. In the files this column is named `text`, since `value` must be a number in all."""
+"""Tables whose `value` is a text. In their files the column is named `text`, since `value` is a number in all files."""
 _NAME = re.compile(r"table=([a-z]+)/(\d{12}-\d{4})-([0-9a-f]{16})-([0-9a-f]{16})-([0-9a-f]{32})\.parquet")
 _SMALL_BYTES = 4 << 20
-"""A file of at most this size is verified by the digest of the whole, which takes 2 ms."""
+"""The maximum size of a file that is verified by the digest of the whole, which takes 2 ms."""
 
 
 class DamagedError(UserError):
-    """A file of a result folder has changed since it was written."""
+    """Raised if a file of a result folder has changed since it was written."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def new_key() -> str:
 
 
 def form_of(table: str) -> pa.Schema:
-    """Return the columns that the files of a table have."""
+    """Return the columns of the files of a table."""
     if table == SOURCES:
         return pa.schema([("run_id", pa.string()), (SOURCE, pa.string()), ("text", pa.string())])
     renamed = [pa.field("text" if _is_text(table, f.name) else f.name, f.type) for f in schema.TABLES[table]]
@@ -118,7 +118,7 @@ def form_of(table: str) -> pa.Schema:
 
 
 def log_form() -> pa.Schema:
-    """Return the columns that files of any table have, with the one that names the table."""
+    """Return the columns of the files of any table, and the column that names the table."""
     fields = {field.name: field for table in (*schema.TABLES, SOURCES) for field in form_of(table)}
     return pa.schema([pa.field("table", pa.string()), *fields.values()])
 
@@ -133,7 +133,7 @@ def renamed(table: str, columns: Iterable[str]) -> list[str]:
 
 
 def as_table(table: str, rows: pa.Table, columns: list[str]) -> pa.Table:
-    """Return rows of files with the columns, names and types of the table; fill columns that an older file lacks."""
+    """Give rows of files the columns, names and types of the table. Columns that an older file lacks are filled."""
     if table == SOURCES:
         return rows
     form = schema.TABLES[table]
@@ -150,7 +150,7 @@ def as_table(table: str, rows: pa.Table, columns: list[str]) -> pa.Table:
 
 
 class _Digesting:
-    """A file to write to that keeps the size and the digest of the written bytes."""
+    """A file that keeps the size and the digest of the bytes written to it."""
 
     closed = False
 
@@ -191,7 +191,7 @@ class Writer:
         """Write one file, its rows sorted by run; the order within a run stays."""
         if not rows.num_rows:
             return
-        import pyarrow.compute as pc  # imported here, since only some commands need it and it is slow to load
+        import pyarrow.compute as pc  # imported here, since it is slow to load and only some commands need it
 
         ids = rows["run_id"].cast(pa.string())
         low, high = pc.min_max(ids).as_py().values()
@@ -205,7 +205,7 @@ class Writer:
             self._named(table, hidden, file, sink.digest.hexdigest(), rows.num_rows, low, high)
 
     def take(self, table: str, run_id: str, path: Path) -> None:
-        """Add a parquet file that was written elsewhere, with all rows of one run, by a link or a copy."""
+        """Add a parquet file that was written elsewhere, with all rows of one run, as a link or a copy."""
         with pq.ParquetFile(path) as given:
             rows = given.metadata.num_rows
         with replacing_in(self._tables / f"table={table}") as hidden, open(hidden.path, "w+b") as file:
@@ -246,7 +246,7 @@ _RIGHT: set[tuple[str, int, int, int]] = set()
 
 
 def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
-    """Return the damage of a file as text, "" if it has not changed. With `thoroughly`, every byte is read."""
+    """Return the damage of a file as text, or "" if it has not changed. With `thoroughly`, every byte is read."""
     path = place(folder) / "tables" / file.path
     if isinstance(path, Remote):
         return _wrong_remote(path, file, thoroughly)
@@ -274,7 +274,10 @@ def wrong(folder: Path, file: File, thoroughly: bool = False) -> str:
 
 
 def _wrong_remote(path: Remote, file: File, thoroughly: bool) -> str:
-    """Return the damage of a file behind a URL. Its store verifies transfers, so it is read only if `thoroughly`."""
+    """Return the damage of a file behind a URL as text.
+
+    Its store verifies transfers, so the file is read only if `thoroughly`.
+    """
     if not thoroughly:
         return ""
     try:
@@ -291,7 +294,7 @@ def damage(folder: Path, file: File, what: str) -> DamagedError:
     path = place(folder) / "tables" / file.path
     return DamagedError(
         f"{path} {what}: {file.rows} rows of {file.table} of {runs}; "
-        f"`causeway doctor {folder} --repair` removes the runs that are lost and keeps all others"
+        f"`causeway doctor {folder} --repair` removes the lost runs and keeps all others"
     )
 
 

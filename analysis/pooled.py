@@ -8,16 +8,16 @@ from causeway.analysis import kinds
 from causeway.analysis.figures.data import Data
 
 NO_PARAMETERS = frozenset({"repetition"})
-"""Parameters of converted runs that only count repetitions."""
+"""Parameters of converted runs that only number the repetitions."""
 
 EACH_RUN = frozenset({"scatter", "state"})
 """Kinds of plots in which every run has marks of its own."""
 
 
 def pooled(data: Data) -> list[str]:
-    """Return the parameters that the figure does not show, and in which runs averaged in one of its marks differ.
+    """Return the parameters in which runs behind one mark of the figure differ, though the figure does not show them.
 
-    A plot over time has no parameter along its axis: each of its points averages over all runs of a series.
+    A plot over time shows no parameter on its x axis, so each of its points averages over all runs of a series.
     """
     plot, there = data.plot, data.there
     if plot.kind in EACH_RUN or there.empty:

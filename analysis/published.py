@@ -1,7 +1,8 @@
 """Read the published numbers of a paper from a CSV file, one row each.
 
 Columns: paper, where, quantity, condition, study, parameters (a JSON object that selects points), scalar (or an
-arithmetic expression over scalars), published, note; and, where a paper prints no plain number, relation, low and high:
+arithmetic expression over scalars), published and note. If the paper does not print a plain number, relation, low and
+high are used, too:
 
 | relation | the paper says | filled in |
 |---|---|---|
@@ -13,8 +14,8 @@ arithmetic expression over scalars), published, note; and, where a paper prints 
 
 A number that no run can measure has the scalar `cannot_be_compared`; its note gives the reason.
 
-In the description of a study, rows have two more fields, which the study knows (`causeway.studies.describe`): `drawn`,
-False where all runs of the point are the same; and `remark`, "" or one of `REMARKS`.
+In the description of a study, `causeway.studies.describe` adds two more fields to each row: `drawn`, which is False if
+all runs of the point are equal; and `remark`, "" or one of `REMARKS`.
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ from causeway.errors import UserError
 COLUMNS = ("paper", "where", "quantity", "condition", "study", "parameters", "scalar", "published", "note")
 BOUNDS = ("relation", "low", "high")
 FILLED = {"=": ("published",), "about": ("published",), "<": ("high",), ">": ("low",), "to": ("low", "high")}
-"""relation -> the columns that it needs, of published, low and high"""
+"""Maps a relation to the columns that it needs, out of published, low and high."""
 NOT_COMPARED = "cannot_be_compared"
 """The scalar of a number that no run measures."""
 ANOTHER_READING = "another reading"
-"""The remark on a row about a printed number that another row has, too: it is judged, and not counted."""
+"""The remark on a row whose printed number has another row, too. It is judged, but not counted."""
 REMARKS = (ANOTHER_READING, "fitted", "impossible")
-"""fitted: the number was used to choose a parameter; impossible: the paper's own model cannot give it."""
+"""The meanings: "fitted" was used to choose a parameter; "impossible" cannot result from the paper's own model."""
 WHY = "cannot be compared: "
 """The beginning of the note of such a number; the reason follows."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file, parameters as dicts, numbers as floats or None. UserError names a bad line."""
+    """Read the rows of a file, with parameters as dicts and numbers as floats or None.
+
+    A UserError names the bad line.
+    """
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
@@ -62,19 +66,21 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
     texts = {name: row.get(name) or "" for name in (*COLUMNS, *BOUNDS)}
     relation = texts["relation"] or "="
     if relation not in FILLED:
-        raise ValueError(f"no relation '{relation}'; it is one of {' '.join(FILLED)}")
+        raise ValueError(f"no relation '{relation}'; allowed: {' '.join(FILLED)}")
     numbers = {name: _number(texts[name]) for name in ("published", "low", "high")}
     filled = tuple(name for name, value in numbers.items() if value is not None)
     if filled != FILLED[relation]:
-        raise ValueError(f"relation '{relation}' needs values in {' and '.join(FILLED[relation])} alone")
+        raise ValueError(f"relation '{relation}' needs values only in {' and '.join(FILLED[relation])}")
     if relation == "to" and not numbers["low"] <= numbers["high"]:  # type: ignore[operator]
         raise ValueError("low is above high")
     parameters = json.loads(texts["parameters"] or "{}")
     if not isinstance(parameters, dict):
-        raise ValueError("parameters are a JSON object")
+        raise ValueError("parameters must be a JSON object")
     expression.parse(texts["scalar"])
     if (texts["scalar"] == NOT_COMPARED) != (WHY in texts["note"]):
-        raise ValueError(f"the note of a scalar {NOT_COMPARED}, and of no other, begins with '{WHY}' and the reason")
+        raise ValueError(
+            f"the note must begin with '{WHY}' and the reason if the scalar is {NOT_COMPARED}, and only then"
+        )
     return {**texts, "parameters": parameters, "relation": relation, **numbers}
 
 

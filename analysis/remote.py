@@ -1,9 +1,9 @@
-"""Result folders behind URLs: `s3://bucket/folder`, `gs://...`, `hdfs://host/folder`; any that pyarrow.fs supports.
+"""Result folders behind URLs that pyarrow.fs supports: `s3://bucket/folder`, `gs://...`, `hdfs://host/folder`.
 
-`place` returns a Path for a user's name of a folder, or for a URL a `Remote`, with the methods of a Path that result
-folders need. A file is first written on this machine, and then sent as a whole. An object of a store appears when its
-upload has ended, so it need not be renamed. (On file systems that show a file while it is written, it is sent under a
-hidden name.) There are no locks between machines; commits of the log (`delta`) detect each other nevertheless.
+`place` returns a Path for a folder, or a `Remote` for a URL, with those methods of a Path that result folders need. A
+file is first written on this machine and then sent as a whole. In an object store, an object appears when its upload
+has ended, so it need not be renamed. On file systems that show a file while it is written, it is sent under a hidden
+name. There are no locks between machines, but commits of the log (`delta`) detect each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/{1,3}(?P<path>[^?]*)(?P<query>\?.*)?$")
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _OBJECTS = ("s3", "gs")
-"""Stores in which an object appears when its upload has ended, and folders are only prefixes of names."""
+"""Stores in which an object appears when its upload has ended, and in which folders are only prefixes of names."""
 _KNOWN = (*_OBJECTS, "hdfs", "viewfs", "abfs", "abfss")
 _BLOCK = 8 << 20
 
@@ -36,7 +36,7 @@ def place(folder: str | Path) -> Path:
     """Return the folder as a Path or, for a URL, as a `Remote`, which has the same interface."""
     if isinstance(folder, Remote):
         return folder
-    if re.search(r"[\x00-\x1f\x7f]", str(folder)):  # the log of the tables can hold no such name
+    if re.search(r"[\x00-\x1f\x7f]", str(folder)):  # the log of the tables cannot hold such a name
         raise UserError(f"a folder named {str(folder)!r} has a control character in its name; choose another name")
     found = _URL.match(str(folder))
     if found is None or Path(folder).exists():  # a local folder may have such a name
@@ -48,7 +48,7 @@ def place(folder: str | Path) -> Path:
         raise UserError(f"{folder}: results can be in a folder of this machine or behind {', '.join(_KNOWN)}://...")
     path = unquote(found["path"]).strip("/")
     if scheme in _OBJECTS and not path:
-        raise UserError(f"{folder} names no bucket; write {scheme}://BUCKET/FOLDER")
+        raise UserError(f"{folder} has no bucket; write {scheme}://BUCKET/FOLDER")
     return cast(Path, Remote(scheme, path, found["query"] or ""))
 
 
@@ -58,16 +58,16 @@ def is_remote(folder: object) -> bool:
 
 
 def require_local(folder: Path, what: str) -> None:
-    """Refuse a URL in a command that needs a folder of this machine; `what` names the command."""
+    """Refuse a URL in a command that needs a folder of this machine. `what` is the name of the command."""
     if is_remote(folder):
-        raise UserError(f"{what} needs a folder of this machine, and {folder} is a URL; name another --out")
+        raise UserError(f"{what} needs a folder of this machine, but {folder} is a URL; choose another --out")
 
 
 @lru_cache(maxsize=16)
 def _filesystem(scheme: str, host: str, query: str) -> Any:
     from pyarrow.fs import FileSystem
 
-    if scheme == "s3" and "allow_delayed_open" not in query:  # a small file is one request, not three
+    if scheme == "s3" and "allow_delayed_open" not in query:  # a small file then takes one request instead of three
         query = f"{query or '?'}{'&' if query else ''}allow_delayed_open=true"
     try:
         return FileSystem.from_uri(f"{scheme}://{host}{'' if scheme in _OBJECTS else '/'}{query}")[0]
@@ -76,7 +76,7 @@ def _filesystem(scheme: str, host: str, query: str) -> Any:
 
 
 class Remote:
-    """A file or folder behind a URL, used as a Path is."""
+    """A file or folder behind a URL, used like a Path."""
 
     def __init__(self, scheme: str, path: str, query: str, info: FileInfo | None = None) -> None:
         self._scheme, self._path, self._query, self._info = scheme, path, query, info
@@ -123,7 +123,7 @@ class Remote:
         return PurePosixPath(self._path).relative_to(other._path)
 
     def resolve(self) -> Remote:
-        """Return the same: a URL has no links to resolve."""
+        """Return this path, since a URL has no links to resolve."""
         return self
 
     # ---- inspection --------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Remote:
         return SimpleNamespace(st_size=info.size, st_mtime_ns=info.mtime_ns or 0)
 
     def children(self) -> list[Remote]:
-        """Return the content of a folder, with sizes and times; nothing if it is not there."""
+        """Return the content of a folder with sizes and times; nothing if the folder does not exist."""
         from pyarrow.fs import FileSelector
 
         found = self.filesystem.get_file_info(FileSelector(self.inner, allow_not_found=True))
@@ -194,7 +194,7 @@ class Remote:
         return sorted(Remote(self._scheme, f"{self._path}/{name}", self._query, info) for name, info in listed)
 
     def glob(self, pattern: str) -> list[Remote]:
-        """Return files of the folder itself; the pattern names no folders."""
+        """Return the files of the folder itself that match. The pattern cannot contain folders."""
         return [child for child in self.children() if fnmatch.fnmatchcase(child.name, pattern)]
 
     # ---- reading and writing -----------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ class Remote:
                 raise
 
     def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
-        """Make a folder and those above it, unless it exists; object stores need none."""
+        """Make a folder and those above it unless it exists. Object stores need no folders."""
         if self._scheme not in _OBJECTS:
             self.filesystem.create_dir(self.inner, recursive=True)
 

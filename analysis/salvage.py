@@ -27,7 +27,7 @@ def salvage(folder: Path, file: File) -> str:
     while True:
         state = delta.latest(folder)
         if file.path not in {one.path for one in state.all_files()}:
-            return "removed already: no version names it"
+            return "already removed: no version contains it"
         try:
             done = _salvage(state, file)
         except delta.Overtaken:
@@ -37,7 +37,7 @@ def salvage(folder: Path, file: File) -> str:
 
 
 def rename_damaged(path: Path) -> None:
-    """Rename a damaged file that no version names, so that readers ignore it."""
+    """Rename a damaged file that no version contains, so that readers ignore it."""
     if not isinstance(path, Remote):
         with suppress(FileNotFoundError):
             os.replace(path, path.with_name(f"{path.name}.damaged"))
@@ -64,7 +64,7 @@ def _salvage(state: FolderVersion, file: File) -> str:
 
 
 _Bad = tuple[set[str], list[tuple[str, str]]]
-"""Runs that certainly have unreadable rows, and the ranges of runs that may have some."""
+"""Runs that certainly have unreadable rows, and ranges of runs that may have some."""
 
 
 def _rows_of(state: FolderVersion, file: File) -> tuple[pa.Table | None, _Bad]:
@@ -103,9 +103,9 @@ def _groups(opened: pq.ParquetFile, file: File) -> tuple[pa.Table | None, _Bad]:
 def _lost(state: FolderVersion, file: File, bad: _Bad, whole: list[File], known: set[str]) -> set[str]:
     """Return the runs that have lost rows.
 
-    These are the runs with damaged rows whose names can be read and, for unreadable groups, the runs of the same commit
-    (or of the group's range) without rows of this table elsewhere. All converted runs in question count as lost, since
-    they may have rows in several files.
+    These are the runs with damaged rows, as far as their names can be read. For unreadable groups, they are the runs of
+    the same commit (or of the group's range) without rows of this table elsewhere. All converted runs among these count
+    as lost, since they may have rows in several files.
     """
     surely, ranges = bad
     beside = [one for one in whole if one.table == "runs" and one.key == file.key]
@@ -132,7 +132,7 @@ def _converted(state: FolderVersion, whole: list[File]) -> set[str]:
 
 
 def _without_marks(state: FolderVersion, file: File, right: pa.Table | None, whole: list[File]) -> str:
-    """Repair lost marks of sources: mark each source with rows in the folder to be converted again."""
+    """Repair lost marks of sources: mark each source that has rows in the folder for another conversion."""
     from causeway.analysis.convert.piece import Mark, source_rows
 
     runs: dict[str, set[str]] = {}

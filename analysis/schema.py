@@ -1,8 +1,8 @@
 """The result tables, the same for every engine, with the names and types of their columns.
 
 Dimension tables (`runs`, `parameters`, `nodes`, `vectors`) describe the runs; fact tables (`scalars`, `samples`)
-contain their results. The other tables keep the remaining contents of OMNeT++'s own result files, so that converting
-them loses nothing.
+contain their results. The other tables keep the remaining contents of OMNeT++'s own result files, so that a conversion
+loses nothing.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ _TEXT, _INT, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
 _POSITION = pa.field("position", _INT)
-"""The number of the item among those of its kind in its file, from 0. It identifies the attributes of an item, since
-several items may have one name."""
+"""The number of the item among the items of its kind in its file, from 0. It is the key of the item's attributes, since
+several items may have the same name."""
 
 
 def _required(**columns: pa.DataType) -> list[pa.Field]:
@@ -32,13 +32,13 @@ def _table(*fields: pa.Field) -> pa.Schema:
 TABLES: dict[str, pa.Schema] = {
     "runs": _table(
         *_required(study=_TEXT, point=_TEXT, engine=_TEXT, engine_version=_TEXT, causeway_version=_TEXT, commit=_TEXT),
-        pa.field("seed", _INT),  # null if a converted file lacks it
+        pa.field("seed", _INT),  # null if a converted file does not contain it
         *_required(digest=_TEXT),
         *_required(started_at=_TEXT),  # ISO-8601, UTC
-        *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null if a converted file lacks it
-        *_required(source=_TEXT),  # path of a converted result file, "" for a run of Causeway
-        # Digests of the run's code: of all code; of the study; of Causeway with the simulator's version; of the ini
-        # and NED files ("" where there are none). Null in runs of older versions and in converted files.
+        *[pa.field("wall_s", _REAL), pa.field("events", _INT)],  # null if a converted file does not contain it
+        *_required(source=_TEXT),  # path of a converted result file; "" for a run of Causeway
+        # Digests of the run's code: all code; the study; Causeway with the simulator's version; the ini and NED files
+        # ("" if there are none). They are null in runs of older versions and in converted files.
         *[pa.field(name, _TEXT) for name in ("code", "study_code", "causeway_code", "project_code")],
     ),
     "parameters": _table(*_required(name=_TEXT, value=_TEXT), pa.field("number", _REAL)),
@@ -61,7 +61,7 @@ TABLES: dict[str, pa.Schema] = {
     "statistics": _table(*_required(module=_TEXT, name=_TEXT, field=_TEXT, value=_REAL), _POSITION),
     "bins": _table(
         *_required(module=_TEXT, name=_TEXT, position=_INT, edge=_REAL, value=_REAL),
-        pa.field("item_position", _INT),  # the position of its statistic
+        pa.field("item_position", _INT),  # the position of the statistic it belongs to
     ),
 }
 
@@ -80,7 +80,7 @@ def conform(name: str, table: pa.Table | Mapping[str, Any], run_id: str | None =
     """Return `table` (pyarrow, or a dict of columns) with exactly the columns and types of the table `name`.
 
     `run_id` is the value of that column if the table lacks it. Other missing columns get their default, or null where
-    null is allowed. A column that the schema lacks is an error, so that no misspelt name is dropped.
+    null is allowed. A column that the schema does not have is an error, so that a misspelt name is not dropped.
     """
     schema = TABLES[name]
     columns = {key: table[key] for key in (table.column_names if isinstance(table, pa.Table) else table)}

@@ -1,6 +1,7 @@
-"""Pack this package as one zip, for workers of a cluster that have Python and no Causeway.
+"""Pack this package as one zip, for workers of a cluster that have Python but not Causeway.
 
-Python imports packages from a zip, but kernels and C++ sources must be files: `causeway/__init__.py` unpacks itself.
+Python can import packages from a zip, but kernels and C++ sources must be files, so `causeway/__init__.py` unpacks the
+zip.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from pathlib import Path
 from causeway.toolchain.installation import cache_dir, commit, version
 
 _ENDINGS = (".py", ".properties", ".csv", ".proto", ".ned", ".ini", ".h", ".cc")
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content is the same zip
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time, so that the same content makes the same zip
 
 
 def package_zip() -> Path:
-    """Return the zip of this package; it is written once for each content."""
+    """Return the zip of this package. It is written once for each content."""
     import causeway
 
     top = Path(next(iter(causeway.__path__)))
@@ -64,7 +65,7 @@ def unpacked(archive: Path) -> Path:
             packed.extractall(half)
         try:
             os.replace(half, target)
-        except OSError:  # another process was first
+        except OSError:  # another process was faster
             if not target.is_dir():
                 raise
     return target

@@ -1,4 +1,4 @@
-"""Spark sessions with settings for one machine, or for a cluster, whose workers are sent this package."""
+"""Make Spark sessions with settings for one machine, or for a cluster, whose workers are sent this package."""
 
 import os
 import pickle
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _OURS: list["SparkSession"] = []
-"""The sessions that were made here, the running one last."""
+"""The sessions that were made here; the running one is the last."""
 _SENT: set[str] = set()
-"""The applications that have this package."""
+"""The ids of the applications that were sent this package."""
 
 
 def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **settings: str) -> "SparkSession":
     """Return a Spark session with our settings: the one that was made here before, or a new one on `master`.
 
-    If you have a session (`master`, or a running one), only its context is shared, and your session keeps its settings.
+    If you have a session (as `master`, or running), only its context is shared, and your session keeps its settings.
     `settings` are further Spark options of a new context, with underscores for dots. Unless the master is on another
     machine, Spark listens on loopback only. The workers run this process's Python, or PYSPARK_PYTHON; workers on other
     machines are sent this package.
@@ -45,7 +45,7 @@ def session(master: "str | SparkSession" = "local[*]", memory: str = "1500m", **
 
 def _check_master(master: str) -> None:
     if not master.startswith(("local", "yarn", *(f"{scheme}://" for scheme in ("spark", "k8s", "mesos", "sc")))):
-        raise UserError(f"{master!r} is no Spark master; allowed: local[*], spark://HOST:7077, k8s://..., yarn")
+        raise UserError(f"{master!r} is not a Spark master; allowed: local[*], spark://HOST:7077, k8s://..., yarn")
 
 
 def is_local(session: "SparkSession") -> bool:
@@ -54,7 +54,7 @@ def is_local(session: "SparkSession") -> bool:
 
 
 def _ours(local: bool) -> dict[str, str]:
-    """Return the settings that apply to queries of our own session only."""
+    """Return the settings that apply only to queries of our own session."""
     return {
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(2, 2 * (os.cpu_count() or 1))) if local else "200",
@@ -110,7 +110,7 @@ def _new(master: str, memory: str, settings: dict[str, str]) -> "SparkSession":
 def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     """Return all runs' rows of a table as a Spark DataFrame.
 
-    Files behind a URL are read by pyarrow in Spark's Python workers, which needs no jar.
+    Files behind a URL are read by pyarrow in Spark's Python workers, so no jar is needed.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -135,7 +135,7 @@ def read_spark(spark: "SparkSession", folder: Path, table: str) -> "DataFrame":
     names = physical.renamed(table, form.names)
     in_files = from_arrow_schema(pa.schema([field.with_name(name) for field, name in zip(form, names, strict=True)]))
     plain = spark.read.schema(in_files).option("recursiveFileLookup", "true")
-    plain = plain.option("__globPaths__", "false")  # a path with brackets or stars is no pattern
+    plain = plain.option("__globPaths__", "false")  # Spark takes a path with brackets or stars for a pattern
     frame = plain.parquet(*(str(path.absolute()) for path in store.files_of(folder, table)))
     return frame.toDF(*form.names)
 
@@ -144,7 +144,7 @@ _MOST_TASKS = 1000
 
 
 class _Reader:
-    """Reads the rows of files by pyarrow where a task of Spark runs."""
+    """Reads the rows of files by pyarrow in a task of Spark."""
 
     def __init__(self, table: str) -> None:
         self.table = table

@@ -1,8 +1,9 @@
 """Commit runs to a result folder (`write_run`, `write_runs`), and read its tables (`read_arrow`, `read_pandas`).
 
 One commit adds all rows of a run (see `delta`), so a run is complete if its row in `runs` exists. The process that
-executes a run holds its lock (`writing`), so that no other one executes it, too; the lock ends with the process.
-Without locks (behind URLs, on some network file systems) a run may be executed twice; the first one is kept.
+executes a run holds its lock (`writing`), so that no other process executes the same run. The lock ends with the
+process. Without locks (behind URLs, on some network file systems) a run may be executed twice; then the first one is
+kept.
 """
 
 from __future__ import annotations
@@ -51,30 +52,36 @@ def lock_path(out_dir: Path, key: str) -> Path:
 
 @contextmanager
 def writing(out_dir: Path, run_id: str, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a run for the block. Yield False if another process holds it (never if `wait`)."""
+    """Hold the lock of a run for the block.
+
+    Yield False if another process holds it; with `wait`, wait for it instead.
+    """
     with locks.held(lock_path(out_dir, quote(run_id)), wait) as mine:
         yield mine
 
 
 @contextmanager
 def revising(out_dir: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock, so that two commands of this machine do not do the same long work. Correctness does not need it."""
+    """Hold a lock, so that two commands of this machine do not do the same long work.
+
+    Results are correct without it.
+    """
     with locks.held(lock_path(out_dir, "batches"), wait) as mine:
         yield mine
 
 
 @contextmanager
 def files_for(state: FolderVersion) -> Iterator[physical.Writer]:
-    """Yield a writer of the files of one commit; as long as its lock is held, they are no orphans."""
+    """Yield a writer for the files of one commit. While its lock is held, the files do not count as orphans."""
     key = physical.new_key()
-    if not is_remote(state.folder):  # rows without a folder of the log are rows whose log was deleted
+    if not is_remote(state.folder):  # rows without a folder of the log: the log was deleted
         make_folder(place(state.folder) / "tables" / delta.LOG)
     with locks.held(lock_path(state.folder, key), wait=True):
         yield physical.Writer(state.folder, state.version + 1, key)
 
 
 def to_write(folder: Path) -> FolderVersion:
-    """Return the latest state of a folder, for adding to it; refuse a folder of an older layout."""
+    """Return the latest state of a folder in order to add to it; refuse a folder of an older layout."""
     state = delta.latest(folder)
     if state.version < 0 and older.is_there(state.folder):
         raise UserError(f"{folder} was written by an older causeway: `causeway compact {folder}` converts it")
@@ -82,13 +89,16 @@ def to_write(folder: Path) -> FolderVersion:
 
 
 def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Return a run's tables with exactly their columns, for `write_runs`; raise ValueError for other tables."""
+    """Return a run's tables with exactly the columns of `schema`, for `write_runs`.
+
+    Raise ValueError for other tables.
+    """
     unknown = sorted(set(tables) - set(schema.TABLES))
     if unknown:
         raise ValueError(f"no such table: {', '.join(unknown)} (there are {', '.join(schema.TABLES)})")
     runs = schema.conform("runs", tables["runs"])
     if runs.num_rows != 1:
-        raise ValueError(f"a run has one row in `runs`, not {runs.num_rows}")
+        raise ValueError(f"a run must have one row in `runs`, not {runs.num_rows}")
     run_id = runs["run_id"][0].as_py()
     made = {"runs": runs} | {name: schema.conform(name, t, run_id) for name, t in tables.items() if name != "runs"}
     for name, table in made.items():
@@ -98,7 +108,7 @@ def conformed(tables: Mapping[str, Any]) -> dict[str, pa.Table]:
 
 
 def write_run(out_dir: Path, tables: Mapping[str, pa.Table | Mapping[str, Any]]) -> None:
-    """Commit one run: `tables["runs"]` has one row; the others may lack `run_id`. A run that exists is kept."""
+    """Commit one run. `tables["runs"]` has one row; other tables may lack `run_id`. A run that is committed is kept."""
     write_runs(out_dir, [conformed(tables)])
 
 
@@ -134,7 +144,7 @@ def has_run(out_dir: Path, run_id: str) -> bool:
 
 
 def finished_runs(out_dir: Path) -> frozenset[str]:
-    """Return the ids of all committed runs; refuse a folder with ids that are paths."""
+    """Return the ids of all committed runs; refuse a folder in which an id is a path."""
     ids = run_ids(state_of(out_dir))
     for run_id in ids:
         no_path(run_id, out_dir)
@@ -142,9 +152,9 @@ def finished_runs(out_dir: Path) -> frozenset[str]:
 
 
 _RUNS: dict[str, frozenset[str]] = {}
-"""Path of a file of `runs` -> the runs in it. It can be kept, since such a file never changes."""
+"""Maps a file of `runs` to the runs in it. Entries stay valid, since such a file never changes."""
 _UNION: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-"""Folder -> the files of `runs` that were read last, and all runs in them."""
+"""Maps a folder to the files of `runs` that were read last, and to the ids of all runs in them."""
 
 
 def run_ids(state: FolderVersion) -> frozenset[str]:
@@ -157,7 +167,7 @@ def run_ids(state: FolderVersion) -> frozenset[str]:
     if kept is not None and kept[0] == paths:
         return kept[1]
     old, some = frozenset[str](), files
-    if kept is not None and kept[0] <= paths:  # files were only added
+    if kept is not None and kept[0] <= paths:  # only new files were added since
         old, some = kept[1], [file for file in files if file.path not in kept[0]]
     ids = old.union(*(_ids_in(state, file) for file in some))
     _UNION[top] = (paths, ids)
@@ -165,7 +175,7 @@ def run_ids(state: FolderVersion) -> frozenset[str]:
 
 
 def _ids_in(state: FolderVersion, file: File) -> frozenset[str]:
-    """Return the runs in a file of `runs`. A file of a single run is not read: the log names the run."""
+    """Return the runs in a file of `runs`. A file of a single run need not be read, since the log names the run."""
     if file.low == file.high:
         return frozenset([file.low])
     key = f"{state.folder}/{file.path}"
@@ -180,11 +190,9 @@ def is_path(run_id: str) -> bool:
 
 
 def no_path(run_id: str, folder: Path) -> str:
-    """Return an id; raise UserError if it is a path."""
+    """Return an id, or raise UserError if it is a path."""
     if is_path(run_id):
-        raise UserError(
-            f"the result folder {folder} has a run {run_id!r}: ids that are paths are refused; remove that run"
-        )
+        raise UserError(f"the result folder {folder} has a run {run_id!r}: an id must not be a path; remove that run")
     return run_id
 
 
@@ -202,7 +210,7 @@ def state_of(folder: Path) -> FolderVersion:
 
 @contextmanager
 def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None]:
-    """Pin these folders to their present states (or to the states `at`) for the block; later commits are not seen."""
+    """Pin these folders to their present states (or to the states `at`) for the block. Later commits are not seen."""
     states = {str(delta.top(folder)): state_of(folder) for folder in folders} | {str(s.folder): s for s in at}
     token = _PINNED.set({**(_PINNED.get() or {}), **states})
     try:
@@ -212,7 +220,7 @@ def one_state(*folders: Path, at: Sequence[FolderVersion] = ()) -> Iterator[None
 
 
 def in_one_state(read: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that it reads a single state of the folder in its first argument."""
+    """Decorate a function, so that it reads one state of the folder in its first argument from beginning to end."""
 
     @wraps(read)
     def reading(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -237,7 +245,7 @@ def count_rows(folder: Path, table: str) -> int:
 
 
 def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where: Any = None) -> pa.Table:
-    """Return all runs' rows of a table; `where`, a pyarrow expression, selects some."""
+    """Return all runs' rows of a table. `where` is a pyarrow expression that selects rows."""
     state = state_of(folder)
     if state.version < 0:
         return _without_paths(older.read(state.folder, table, columns, where), folder)
@@ -245,7 +253,7 @@ def read_arrow(folder: Path, table: str, columns: list[str] | None = None, where
 
 
 def read_table_of(folder: Path, table: str, run_id: str) -> pa.Table:
-    """Return one run's rows of a table; none if the run has none."""
+    """Return one run's rows of a table; no rows if the run has none."""
     import pyarrow.compute as pc
 
     state, where = state_of(folder), pc.field("run_id") == run_id
@@ -271,7 +279,7 @@ def _without_paths(table: pa.Table, folder: Path) -> pa.Table:
 
 
 def read_pandas(folder: Path, table: str, columns: list[str] | None = None) -> pd.DataFrame:
-    """Return all runs' rows of a small table as a pandas DataFrame. Columns of integers with nulls stay integers."""
+    """Return all runs' rows of a small table as a pandas DataFrame. Integer columns with nulls stay integers."""
     import pandas as pd  # imported here, because it loads slowly and writers do not need it
 
     whole = read_arrow(folder, table, columns)

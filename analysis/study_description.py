@@ -1,8 +1,8 @@
 """Descriptions of studies in a result folder: `DIR/studies/<study>.json`.
 
-Plots, headlines, published numbers and the scene of an animation are data of a study, and are stored with its runs. So
-a report does not need the study's code. A description is written atomically, before the first run of its study; when a
-study is run again after a change, its new description replaces the old one.
+Plots, headlines, published numbers and the scene of an animation are data of a study. They are stored with its runs, so
+a report does not need the study's code. A description is written atomically before the first run of its study. If the
+study has changed when it is run again, the new description replaces the old one.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _from_dict(given: dict[str, Any]) -> Description:
     if scene is not None:
         states = tuple(State(**state) for state in scene["states"])
         if any(state.mark not in MARKS for state in states):
-            raise ValueError(f"a mark is one of {', '.join(MARKS)}")
+            raise ValueError(f"a mark must be one of {', '.join(MARKS)}")
         scene = Scene(**{**scene, "states": states})
     found = Description(**{
         **given,
@@ -107,7 +107,7 @@ def _from_dict(given: dict[str, Any]) -> Description:
     })  # fmt: skip
     known = kinds.known()
     for plot in found.plots:
-        if plot.kind in known:  # other kinds are of a file that is not imported here; the report names them
+        if plot.kind in known:  # other kinds are defined in a file that is not imported here; the report names them
             known[plot.kind].check(plot)
     for formula in (*(h.scalar for h in found.headlines), *(row["scalar"] for row in found.published)):
         expression.parse(formula)

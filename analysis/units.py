@@ -1,7 +1,7 @@
 """Read quantities with a unit, as OMNeT++ writes iteration variables: `1.5s`, `500ms`, `2e6bps`, `10 mW`.
 
 A quantity becomes a number in the base unit of its family (seconds, bits a second, bytes, metres, ...), so that 500ms
-and 1s are in order on one axis. Logarithmic quantities (dB, dBm) are not converted.
+and 1s are in the right order on one axis. Logarithmic quantities (dB, dBm) are not converted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FACTORS: dict[str, float] = {
 
 
 def in_base_units(text: str) -> float | None:
-    """Return the number; None if the text is no quantity with a known unit."""
+    """Return the number; None if the text is not a quantity with a known unit."""
     found = _QUANTITY.fullmatch(text)
     if found is None or found[2] not in FACTORS:
         return None

@@ -1,8 +1,8 @@
-"""Distinguish runs of different code, as a folder may contain runs of several versions of a study.
+"""Distinguish runs of different code, since a folder may contain runs of several versions of a study.
 
 `runs.code` is a digest of everything that determines the numbers of a run, besides its parameters and its seed. Numbers
-of one study and engine that come from different code are never combined: where a folder has several, the engine is
-called `inline @3fa8c1`, and figures, tables and comparisons show each version separately.
+of one study and engine from different versions of the code are never combined. If a folder has several versions, the
+engine is called `inline @3fa8c1`, and figures, tables and comparisons show each version separately.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 SHOWN_DIGITS = 6
 _PARTS = {"study_code": "the study's files", "causeway_code": "Causeway", "project_code": "the project's files"}
-"""Columns of `runs` with digests, and the parts of the code that each covers."""
+"""Columns of `runs` with digests, and the part of the code that each covers."""
 
 
 def distinguished(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs with the code in the name of the engine, where a study has runs of several codes on it."""
+    """Add the code to the name of the engine, where a study has runs of several versions of it on one engine."""
     return runs.assign(engine=_labels(runs, mixed_groups(runs)))
 
 
 def distinguished_together(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the runs of several folders, distinguished in all of them if any one of them mixes codes."""
+    """Do the same as `distinguished` in several folders if any one of them mixes versions of the code."""
     frames = list(frames)
     mixed = {group for frame in frames for group in mixed_groups(frame)}
     return [frame.assign(engine=_labels(frame, mixed)) for frame in frames]
 
 
 def mixed_groups(runs: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return the pairs (study, engine) that have runs of several codes."""
+    """Return the pairs (study, engine) with runs of several versions of the code."""
     if "code" not in runs or runs.empty:
         return set()
     codes = runs.assign(code=runs["code"].fillna("")).groupby(["study", "engine"])["code"].nunique()
@@ -50,12 +50,12 @@ def _labels(runs: pd.DataFrame, mixed: set[tuple[str, str]]) -> list[str]:
 
 
 def short(code: str) -> str:
-    """Return the beginning of a code, in the form for users."""
+    """Return the beginning of a code, the form in which users see it."""
     return code[:SHOWN_DIGITS] or "unknown"
 
 
 def mixed_versions(folder: str | Path, only: str = "") -> Iterator[str]:
-    """Yield a line for each study (or for `only`) and engine of which a folder holds runs of several codes."""
+    """Yield a line for each study (or for `only`) and engine with runs of several versions of the code in a folder."""
     runs = store.read_pandas(place(folder), "runs")
     runs = runs[(runs["study"] == only) | (not only)]
     for study, engine in sorted(mixed_groups(runs)):
@@ -65,7 +65,8 @@ def mixed_versions(folder: str | Path, only: str = "") -> Iterator[str]:
             for code, group in sorted(some.assign(code=some["code"].fillna("")).groupby("code"), key=_since)
         ]
         changed = f" ({parts} differ)" if (parts := _changed(some)) else ""
-        yield f"runs of {study} on {engine} are of {len(versions)} codes{changed}: {', '.join(versions)}"
+        made_by = f"were made by {len(versions)} versions of the code{changed}"
+        yield f"runs of {study} on {engine} {made_by}: {', '.join(versions)}"
 
 
 def _since(group: tuple[Any, pd.DataFrame]) -> str:
@@ -79,11 +80,11 @@ def _changed(runs: pd.DataFrame) -> str:
 
 
 def other_code(folder: Path, study: str, engine: str, code: str) -> Iterator[str]:
-    """Yield messages about a study's runs in a folder that are of other code than `code`."""
+    """Yield messages about a study's runs in a folder that were made by code other than `code`."""
     import pyarrow.compute as pc
 
     here = (pc.field("study") == study) & (pc.field("engine") == engine)
     runs = store.read_arrow(folder, "runs", ["run_id", "code"], where=here)
     other = sum(one != code for one in runs["code"].to_pylist())
     if other:
-        yield f"{other} more runs here are of other code; reports separate them (`causeway doctor {folder}`)"
+        yield f"{other} more runs here were made by other code; reports separate them (`causeway doctor {folder}`)"

@@ -1,1 +1,4 @@
-"""Speed, always as ratios within one run. `make bench` runs every `bench_*.py` here and writes build/bench.json."""
+"""Benchmarks, whose results are ratios within one run.
+
+`make bench` runs every `bench_*.py` and writes build/bench.json.
+"""

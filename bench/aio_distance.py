@@ -1,9 +1,9 @@
-"""Draws how long requests of walking hosts take over their distance: aiohttp (TCP) and aiocoap (UDP), unmodified.
+"""Draw the time of requests of walking hosts over their distance: unmodified aiohttp (TCP) and aiocoap (UDP).
 
     CAUSEWAY_AIO_DEPS=DIR python -m bench.aio_distance docs/images/aio-distance.svg
 
-DIR holds aiohttp and aiocoap (pip install --target DIR aiohttp aiocoap). Twelve hosts walk around a server that stands
-in the middle; each asks it every second, by either program, and notes how far away it is when the answer is there.
+DIR contains aiohttp and aiocoap (pip install --target DIR aiohttp aiocoap). Twelve hosts walk around a server in the
+middle. Each sends a request every second with either program, and records its distance when the answer arrives.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ HOSTS, SECONDS, LAST_S, PATIENCE_S = 12, 120, 105, 10
 STEP_M = 20
 NEVER = -1.0
 Row = tuple[str, float, float]
-"""Program, metres, seconds (NEVER: no answer within PATIENCE_S)."""
+"""Program, distance in m, time in s (NEVER: no answer within PATIENCE_S)."""
 
 
 async def serve(node: Any) -> None:
-    """5,000 bytes over HTTP, 100 bytes over CoAP."""
+    """Serve 5,000 bytes over HTTP and 100 bytes over CoAP."""
     web, aiocoap, resource = import_module("aiohttp.web"), import_module("aiocoap"), import_module("aiocoap.resource")
 
     async def answer(_: Any) -> Any:
@@ -57,7 +57,7 @@ async def serve(node: Any) -> None:
 
 
 async def ask(node: Any) -> list[Row]:
-    """The observations of a host."""
+    """Send requests from a host, and return its observations."""
     aiohttp, aiocoap = import_module("aiohttp"), import_module("aiocoap")
     context = await aiocoap.Context.create_client_context(transports=["simple6"])
     loop, rows = asyncio.get_running_loop(), []
@@ -89,7 +89,7 @@ async def main(node: Any) -> Any:
 
 
 def measure(engine: str) -> list[Row]:
-    """The observations of all hosts."""
+    """Return the observations of all hosts on an engine."""
     network = MobileNetwork(
         station_xy_mm=((0, 0),), hosts=HOSTS, workload=Workload(HOSTS + 1), radio="wifi", speed_mm_s=1389,
         covered_only=False, position_every_ps=S_PS,
@@ -101,7 +101,7 @@ def measure(engine: str) -> list[Row]:
 
 
 def summary(rows: Sequence[Row], name: str) -> list[tuple[float, float, float]]:
-    """Middle of a step of distance, median in ms of the answered, share that was answered."""
+    """Return for each step of distance its middle, the median time of answers in ms, and the share of answers."""
     found = []
     for step in range(10):
         took = [s for who, metres, s in rows if who == name and int(metres / STEP_M) == step]
@@ -113,7 +113,7 @@ def summary(rows: Sequence[Row], name: str) -> list[tuple[float, float, float]]:
 
 
 def draw(path: str, names: Sequence[str]) -> None:
-    """Runs the engines and draws."""
+    """Run the engines and draw their results."""
     plt = import_module("matplotlib.pyplot")
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7, 5.5))
     for engine, line in zip(names, ("-", "--"), strict=False):

@@ -1,4 +1,4 @@
-"""asyncio programs: what an event costs beside a Node handler's, a thousand nodes, memory of an idle node."""
+"""Measure asyncio programs: cost of an event compared with a Node's handler, a thousand nodes, memory per node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IDLE_NODES = 500
 
 
 class HandlerPing(Node):
-    """Passes a packet on to the next node until it has made all its hops."""
+    """A node that passes a packet on to the next node until the packet has made all its hops."""
 
     hops, nodes = 0, 0
 
@@ -38,7 +38,7 @@ class HandlerPing(Node):
 
 
 class Relay(asyncio.DatagramProtocol):
-    """The same as an asyncio protocol."""
+    """The same as `HandlerPing`, as an asyncio protocol."""
 
     def __init__(self, node: Any) -> None:
         self.to = (node.address_of((node.id + 1) % node.nodes), PORT)
@@ -62,14 +62,14 @@ def relaying(hops: int) -> Any:
 
 
 async def idle(node: Any) -> None:
-    """Waits on a socket."""
+    """Wait on a socket."""
     loop = asyncio.get_running_loop()
     await loop.create_datagram_endpoint(lambda: Relay(node), local_addr=("0.0.0.0", PORT))
     await loop.create_future()
 
 
 def _seconds(protocol: Protocol, nodes: int) -> tuple[float, int]:
-    """Wall time of a run, and its events."""
+    """Return the wall time of a run and the number of its events."""
     network = AbstractNetwork(nodes, delay=constant_delay(10), workload=Workload(nodes))
     began = time.perf_counter()
     outcome = run_protocol(InlineEngine(), RunSpec("bench", {}, 1, network, MS_PS), protocol, [])
@@ -82,8 +82,11 @@ def _handlers(hops: int, nodes: int) -> PerNode:
 
 
 def run(nodes: int = 1000, hops: int = 99) -> dict[str, Any]:
-    """The ratio is the median of runs side by side; the million is one run."""
-    _seconds(_handlers(1, 10), 10)  # compiles
+    """Measure all figures.
+
+    The ratio is a median of runs side by side; the run of a million datagrams is a single one.
+    """
+    _seconds(_handlers(1, 10), 10)  # compiles the kernels
     ratios, costs = [], []
     for _ in range(ROUNDS):
         (one_s, events), (other_s, same) = (
@@ -105,7 +108,7 @@ def run(nodes: int = 1000, hops: int = 99) -> dict[str, Any]:
 
 
 async def sleepers(tasks: int = 100, sleeps: int = 100) -> None:
-    """Tasks that sleep, each for times of its own."""
+    """Return tasks that sleep, each for its own sequence of times."""
 
     async def one(number: int) -> None:
         for i in range(sleeps):
@@ -115,7 +118,7 @@ async def sleepers(tasks: int = 100, sleeps: int = 100) -> None:
 
 
 def _beside_looptime() -> dict[str, float]:
-    """Processor time of one program on our loop and on that of looptime (PyPI), where it is installed, turn by turn."""
+    """Measure processor times of one program on our loop and on that of looptime (PyPI), if installed, in turns."""
     try:
         looptime = importlib.import_module("looptime")
     except ModuleNotFoundError:

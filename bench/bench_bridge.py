@@ -1,4 +1,4 @@
-"""The crossing itself: lockstep windows beside a bare ZeroMQ echo of the same bytes, and events through full frames."""
+"""Measure the bridge: lockstep windows and a bare ZeroMQ echo of the same bytes, and events in full frames."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ COMPARED = {"lockstep share of bare echo": "higher", CHECKED: "lower", CHECKED_F
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     return lockstep() | frames_of_a_thousand()
 
 
 def lockstep() -> dict[str, object]:
-    """Two nodes send one packet to and fro: every window holds one event, every answer one action.
+    """Measure two nodes that send one packet to and fro: each window has one event, and each answer one action.
 
-    Rounds over OMNeT++ and rounds of the bare echo take turns, so that both meet the same noise; what counts is the
-    quickest round of each, the one that other work on the machine disturbed least.
+    Rounds over OMNeT++ and rounds of the bare echo take turns, so that both have the same disturbances. The fastest
+    round of each counts, since other work on the machine disturbed it least.
     """
     omnet = engines.get("omnet")
     if why := omnet.missing():
@@ -75,13 +75,13 @@ def lockstep() -> dict[str, object]:
 
 
 def _passed(validator: FrameValidator, windows: int, last: Window) -> None:
-    """Pass this many windows without validation."""
+    """Pass this number of windows without validation."""
     validator._s["number"] += windows
     validator.follow(last)
 
 
 def _bounce(session: Session, times: int, validator: FrameValidator | None = None) -> tuple[Window, int]:
-    """Exchange this many windows and answers, with or without validation.
+    """Exchange this number of windows and answers, with or without validation.
 
     Returns:
         The last window, and the bytes of the answer.
@@ -124,7 +124,7 @@ class BareEcho:
         return self
 
     def bounce(self, times: int) -> None:
-        """Make this many round trips."""
+        """Make this number of round trips."""
         socket, question = self._socket, self._question
         for _ in range(times):
             socket.send(question)
@@ -163,7 +163,7 @@ def frames_of_a_thousand() -> dict[str, object]:
 
 
 def _take(session: Session, frames: int, validator: FrameValidator | None = None) -> Window:
-    """Read this many frames, with or without validation; return the last one."""
+    """Read this number of frames, with or without validation; return the last one."""
     for _ in range(frames):
         window = session.next()
         assert isinstance(window, Window)
@@ -176,7 +176,7 @@ def _take(session: Session, frames: int, validator: FrameValidator | None = None
 
 
 def build(source: str) -> Path:
-    """A C++ program linked with the client library."""
+    """Build a C++ program that is linked with the client library."""
     made = subprocess.run(
         ["make", "-s", "-C", str(TOP / "bridge" / "cpp"), "program", f"SOURCE={source}"], capture_output=True, text=True
     )

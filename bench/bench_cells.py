@@ -1,12 +1,12 @@
-"""Measure the cost of a host and simulated second against the size of the network, on both packet-level engines.
+"""Measure the cost of a host and simulated second for networks of several sizes, on both packet-level engines.
 
 The study is mobile20 (static, ten hosts per cell); the total rate of broadcasts is the same for all sizes.
 
     python -m bench.bench_cells [ENGINE [CELLS ...]]
 
-The cost is the processor time of controller and simulator: the difference between a long and a short run, so that
-building and joining the network do not count. Small networks run with several seeds, since their numbers of broadcasts
-vary.
+The cost is the processor time of controller and simulator. It is the difference between a long and a short run, so that
+building and joining the network do not count. Small networks are run with several seeds, since their numbers of
+broadcasts vary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RATE = 20.0
 """Broadcasts per second of all hosts together."""
 SHORT_S, LONG_S = 1, 5
 SEEDS_FOR = 64
-"""The least number of cells per size, over all seeds."""
+"""The minimum number of cells in the runs of one size, over all seeds."""
 COSTS = ("us per host and s", "us per copy")
 """The figures whose growth is compared. A copy is one frame at one of its receivers."""
 
@@ -33,7 +33,7 @@ def run(names: tuple[str, ...] = ("omnet", "ns3"), sizes: tuple[int, ...] = (CEL
     """Return microseconds per host and simulated second for each size, and their growth."""
     figures: dict[str, float] = {}
     for name in names:
-        _cost(name, 1)  # imports and kernels
+        _cost(name, 1)  # loads imports and kernels
         for cells in sizes:
             figures |= _cost(name, cells)
         for cost in COSTS if len(sizes) > 1 else ():

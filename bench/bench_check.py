@@ -1,4 +1,4 @@
-"""Models: states and schedules per second, and the models with published numbers of states."""
+"""Measure models: states and schedules per second, and models with published numbers of states."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from causeway.studies.trial import Trial
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FLOOD = {"processes": 3, "causal": True}
 PUBLISHED = {3: 288, 5: 8832}
-"""Managers of two-phase commit -> distinct states (Stateright; TLC says the same of three, and a depth of 11)."""
+"""Maps the number of managers of two-phase commit to the distinct states (Stateright). TLC has the same for three
+managers, and a depth of 11."""
 OTHERS = {
     "TLC, Lamport's mutex of its examples": "2,729,079 states found, 724,274 distinct, 10 s: 72,000 a second",
     "TLC, Paxos commit of its examples": "16,959,159 states found, 1,321,761 distinct, 60 s: 22,000 a second",
     "Maelstrom, broadcast of its guide": "one order of events in 20 s of real time, 29,000 messages a second",
 }
-"""Published figures of others, on their machines; times are their upper bounds."""
+"""Published figures of others, on their machines. Times are upper bounds of theirs."""
 TRIES = 300
 
 
 def run() -> dict[str, Any]:
-    """By processor time."""
+    """Measure all figures in processor time."""
     figures: dict[str, Any] = {}
     for reduce in (False, True):
         trial = Trial(str(EXAMPLES / "flood.py"), FLOOD, budget={"broadcasts": 2})

@@ -1,6 +1,6 @@
-"""The clocks and the checker inline: 200 processes and a clock of 50, with and without the hash error detector.
+"""Measure clocks and checker inline: 200 processes, a clock of 50, with and without the hash error detector.
 
-In plain C++, simulation and check together make 5.4 million deliveries a second of such a clock on one core.
+In plain C++, simulation and check together make 5.4 million deliveries of such a clock per second on one core.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROCESSES, CLOCK, ENTRIES, RATE, REACTION_PS = 200, 50, 2, 100.0, 10**9
 
 
 class Tape(Observer):
-    """Keeps what it is told."""
+    """An observer that keeps all rows."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[np.ndarray, ...]] = []
@@ -36,14 +36,14 @@ class Tape(Observer):
 
 
 def run() -> dict[str, object]:
-    """Deliveries per CPU second."""
+    """Measure deliveries per second of processor time."""
     figures: dict[str, object] = {}
     makers = {
         "probabilistic": lambda: ProbabilisticClock(CLOCK, ENTRIES),
         "hash detector": lambda: HashDetector(CLOCK, ENTRIES, 1000, 1024, retest=True),
     }
     for name, make in makers.items():
-        _run(make(), 50, CausalityChecker(PROCESSES))  # compiles
+        _run(make(), 50, CausalityChecker(PROCESSES))  # compiles the kernels
         began = time.process_time()
         _run(make(), 5000, CausalityChecker(PROCESSES))
         figures[f"{name}, simulated and checked: deliveries/CPU-s"] = 5000 * PROCESSES / (time.process_time() - began)

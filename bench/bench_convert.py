@@ -1,8 +1,8 @@
-"""Vector files of 500 MB: the converter against opp_scavetool, OMNeT++'s Python package and bare pyarrow.csv.
+"""Compare the converter with opp_scavetool, OMNeT++'s Python package and bare pyarrow.csv on vector files of 500 MB.
 
-Every contender is a process of its own on one core. Rates are rows per CPU second, so that other work on the machine
-counts little; the times by the clock are there too. scavetool gets its index for free, and pyarrow.csv neither knows
-exact times nor writes anything.
+Each program is a separate process on one core. Rates are rows per CPU second, so that other work on the machine has
+little effect; wall-clock times are listed, too. The time in which scavetool makes its index is not counted, and
+pyarrow.csv neither reads exact times nor writes anything.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Took:
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
         folder = Path(name)
         path = folder / "big.vec"
         rows, data_at = generate(path, SIZE_MB << 20, vectors=200, block=1000)
         figures: dict[str, object] = {"file MB": path.stat().st_size / 2**20, "rows": rows}
-        measured(python_process(OURS, path, folder / "warm-up"))  # compiles, and brings the file into memory
+        measured(python_process(OURS, path, folder / "warm-up"))  # compiles the readers, and loads the file into memory
         one = measured(python_process(OURS, path, folder / "one"))
         figures |= _reported("ours, one core", rows, one)
         two = measured(python_process(OURS, path, folder / "two"), cores=2)
@@ -71,7 +71,7 @@ def run() -> dict[str, object]:
 
 
 def _without_start(folder: Path, ours: Took, bare: Took) -> dict[str, object]:
-    """The time without that for a nearly empty file, which is for starting Python and loading libraries."""
+    """Compare the times without those for a nearly empty file, which are for starting Python and loading libraries."""
     path = folder / "small.vec"
     _, data_at = generate(path, 1000, vectors=1, block=1, batch=10)
     mine = min(measured(python_process(OURS, path, folder / f"small-{i}")).cpu_s for i in range(3))
@@ -92,7 +92,9 @@ def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[st
     (folder / "out.csv").unlink()
     figures = _reported("opp_scavetool CSV-R", rows, export) | {"ours / opp_scavetool": export.cpu_s / ours.cpu_s}
     python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": str(home / "python")}
-    try:  # warm up, and see whether that Python has what OMNeT++'s package needs (numpy below 2, pandas, matplotlib)
+    # warms up, and tests whether this Python has the packages that OMNeT++'s package needs (numpy below 2, pandas,
+    # matplotlib)
+    try:
         measured([python, "-c", "from omnetpp.scave import results"], theirs)
     except (OSError, subprocess.CalledProcessError):
         why = f"not run: {python} cannot import omnetpp.scave; name one that can in OMNETPP_PYTHON"
@@ -104,7 +106,7 @@ def _against_omnetpp(path: Path, folder: Path, rows: int, ours: Took) -> dict[st
 
 
 def _many_vectors(folder: Path) -> dict[str, object]:
-    """The same rows in 8 vectors and in 8,000, whose blocks are short because they share one buffer."""
+    """Compare the same rows in 8 and in 8,000 vectors, whose blocks are short because they share one buffer."""
     per_row = {}
     for vectors, block in ((8, 1000), (8000, 20)):
         path = folder / f"{vectors}.vec"
@@ -133,7 +135,7 @@ def python_process(code: str, path: Path, last: object) -> list[str]:
 def measured(
     command: list[str], extra: dict[str, str] | None = None, cores: int = 1, folder: Path | None = None
 ) -> Took:
-    """Run a process on so many cores."""
+    """Run a process on this number of cores, and return its resources."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | (extra or {})
     begun = time.monotonic()
@@ -162,7 +164,7 @@ def omnetpp_home() -> Path | None:
 
 
 def generate(path: Path, size: int, vectors: int, block: int, batch: int = 1_000_000) -> tuple[int, int]:
-    """A vector file as a simulation writes it, of at least `size` bytes: (rows, offset of the data)."""
+    """Write a vector file as a simulation does, of at least `size` bytes. Return (rows, offset of the data)."""
     draw = np.random.default_rng(1)
     with open(path, "wb") as file:
         file.write(b"version 3\nrun Bench-0-20240101-00:00:00-1\nattr configname Bench\nattr repetition 0\n\n")
@@ -179,7 +181,7 @@ def generate(path: Path, size: int, vectors: int, block: int, batch: int = 1_000
 
 
 def _batch(draw: np.random.Generator, start: int, rows: int, vectors: int, block: int) -> pa.Table:
-    """Rows in blocks of one vector each; times in picoseconds, values with 14 digits like OMNeT++'s."""
+    """Return rows in blocks of one vector each, with times in picoseconds and values of 14 digits, as in OMNeT++."""
     number = np.arange(start, start + rows)
     time_ps = number * 10**7 + draw.integers(0, 10**7, rows)
     value = draw.exponential(1.0, rows)
@@ -189,7 +191,7 @@ def _batch(draw: np.random.Generator, start: int, rows: int, vectors: int, block
 
 
 def _seconds(time_ps: np.ndarray) -> pa.Array:
-    """Picoseconds as decimal seconds."""
+    """Format picoseconds as decimal seconds."""
     words = np.stack([time_ps, np.zeros_like(time_ps)], axis=1)
     return pa.Array.from_buffers(pa.decimal128(20, 12), len(time_ps), [None, pa.py_buffer(words.tobytes())])
 

@@ -1,4 +1,4 @@
-"""dcs23's bell load inline: deliveries per second with a Dynamic Clock Set, and with a plain probabilistic clock."""
+"""Measure dcs23's bell load inline: deliveries per second with a Dynamic Clock Set and with a probabilistic clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ COMPARED = {"ratio": "higher"}
 
 
 ROUNDS = 3
-"""The two take turns; the best of each counts, for whatever else runs on the machine only makes them slower."""
+"""The number of rounds. Both clocks take turns and the best round of each counts, since other work on the machine only
+slows them down."""
 
 
 def _deliveries_per_s(duration_s: float, **parameters: Any) -> tuple[float, dict[str, float]]:
@@ -25,9 +26,9 @@ def _deliveries_per_s(duration_s: float, **parameters: Any) -> tuple[float, dict
 
 
 def run() -> dict[str, float]:
-    """1,000 processes, checker and digest included, per second of processor time."""
+    """Measure 1,000 processes with checker and digest, per second of processor time."""
     for entries in (0, PLAIN_ENTRIES):
-        _deliveries_per_s(2.0, processes=20, entries=entries)  # compiles
+        _deliveries_per_s(2.0, processes=20, entries=entries)  # compiles the kernels
     dynamic = plain = 0.0
     found: dict[str, float] = {}
     for _ in range(ROUNDS):

@@ -1,6 +1,8 @@
-"""A result folder of 100,000 runs: its size, what reading it takes, and what a campaign adds to each short run.
+"""Measure a result folder of 100,000 runs: its size, the time to read it, and the cost that a campaign adds to each
+run.
 
-The folder is made up: runs of one study in batches of 500, as campaigns land them, 20 scalars and 6 parameters each.
+The folder is synthetic: runs of one study with 20 scalars and 6 parameters each, in batches of 500, as campaigns commit
+them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _TOY = Path(__file__).parent.parent / "tests" / "helpers" / "toy_study.py"
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
         figures = _reads(Path(name))
     with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
@@ -49,7 +51,7 @@ def _reads(folder: Path) -> dict[str, object]:
 
 
 def _times(folder: Path, what: str) -> dict[str, object]:
-    """CPU seconds and seconds by the clock of the common reads, the folder looked at anew each time."""
+    """Return CPU times and wall-clock times of the usual queries. The folder is opened again for each."""
     one = f"sweep-{RUNS // 2:06d}-inline-1"
     reads = {
         "which runs are there": lambda: store.finished_runs(folder),
@@ -97,7 +99,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _campaign(folder: Path) -> dict[str, object]:
-    """Return the processor time per run outside of `run_job`: the cost of a run besides its simulation."""
+    """Return the processor time per run outside `run_job`: the cost of a run in addition to its simulation."""
     jobs = campaign.plan(str(_TOY), "inline", [{"messages": 1}], 1, SHORT_RUNS)
     began, cpu = time.monotonic(), time.process_time()
     tally = processes.run_in_processes(jobs, folder, 2, lambda tally: None)

@@ -1,7 +1,8 @@
-"""Four shapes of OMNeT++ results at three sizes: the converter, opp_scavetool, omnetpp.scave and bare pyarrow.csv.
+"""Compare the converter with opp_scavetool, omnetpp.scave and bare pyarrow.csv: four kinds of OMNeT++ results, three
+sizes.
 
-Processor time of one core, time by the clock and peak memory of each, and how the processor time grows from the
-smallest size to the largest, which is ten times as large. pyarrow.csv reads vector data only, and writes nothing.
+The figures are processor time of one core, wall-clock time and peak memory, and the growth of the processor time from
+the smallest size to the largest, which is ten times as large. pyarrow.csv reads vector data only, and writes nothing.
 
     python -m bench.run growth               measures
     python -m bench.bench_growth             writes what was measured last into the lab book
@@ -24,7 +25,7 @@ from bench.run import OUT
 VEC_MB = int(os.environ.get("CAUSEWAY_BENCH_GROWTH_MB", "500"))
 FILES = int(os.environ.get("CAUSEWAY_BENCH_GROWTH_FILES", "30000"))
 PARTS = (10, 3, 1)
-"""The sizes: so many times smaller than the largest."""
+"""The sizes, as divisors of the largest one."""
 SCAVE = (
     "import sys, os; from omnetpp.scave import results; where = sys.argv[1]; "
     "files = [os.path.join(where, name) for name in sorted(os.listdir(where))] if os.path.isdir(where) else [where]; "
@@ -39,7 +40,7 @@ SHAPES = {".vec, rows": "rows in one .vec", "scalars": "scalars in one .sca, an 
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     figures: dict[str, object] = {}
     first: dict[str, float] = {}
     for part in PARTS:
@@ -60,7 +61,7 @@ def run() -> dict[str, object]:
 
 
 def _inputs(folder: Path, part: int) -> list[tuple[str, int, Path, int]]:
-    """(shape, size, file or folder, where vector data begins or 0)."""
+    """Yield (kind, size, file or folder, offset of the vector data or 0)."""
     bench_shapes.SCALARS, bench_shapes.FILES = 1_000_000 // part, FILES // part
     bench_shapes.SQLITE_ROWS = 2_000_000 // part
     vec = folder / "large.vec"
@@ -74,13 +75,16 @@ def _inputs(folder: Path, part: int) -> list[tuple[str, int, Path, int]]:
 
 
 def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]]:
-    """Return the cost of each program. The converter runs once before, to compile and to cache the file."""
+    """Return the cost of each program.
+
+    The converter runs once before, to compile its code and to load the file into the cache.
+    """
     measured(python_process(OURS, path, folder / f"warm-{path.name}"))
     found = [("ours", measured(python_process(OURS, path, folder / f"out-{path.name}")))]
     if (home := omnetpp_home()) is not None:
         found.append(("opp_scavetool", bench_shapes._exported(home, path, folder)))
         python, theirs = os.environ.get("OMNETPP_PYTHON", "python3"), {"PYTHONPATH": scave_path(home)}
-        with suppress(OSError, subprocess.CalledProcessError):  # a Python that lacks what the package needs
+        with suppress(OSError, subprocess.CalledProcessError):  # a Python without the packages that the package needs
             found.append(("omnetpp.scave", measured([python, "-c", SCAVE, str(path)], theirs)))
     if data_at:
         found.append(("pyarrow.csv", measured(python_process(BARE, path, str(data_at)))))
@@ -88,12 +92,12 @@ def _contenders(folder: Path, path: Path, data_at: int) -> list[tuple[str, Took]
 
 
 def scave_path(home: Path) -> str:
-    """Return the folder of omnetpp.scave: in OMNeT++, if it was built with Python bindings, or OMNETPP_SCAVE."""
+    """Return the folder of omnetpp.scave: in OMNeT++ if it was built with Python bindings, or OMNETPP_SCAVE."""
     return os.environ.get("OMNETPP_SCAVE", str(home / "python"))
 
 
 def table(figures: dict[str, object]) -> str:
-    """Return the measurements as the page shows them: CPU seconds / MB; the least CPU time in bold."""
+    """Return the measurements in the form of the page: CPU seconds / MB, with the least CPU time in bold."""
     cells: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
     for name, value in figures.items():
         if (found := _FIGURE.fullmatch(name)) and isinstance(value, float | int):
@@ -118,7 +122,7 @@ def _cell(took: dict[str, float], least: bool) -> str:
 
 
 def main() -> None:
-    """Writes the table of the last measurement into the page."""
+    """Write the table of the last measurement into the page."""
     text = PAGE.read_text()
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)

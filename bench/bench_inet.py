@@ -1,10 +1,11 @@
 """Measure the cost of the bridge on OMNeT++/INET, and of a simulated second with more hosts (mobile20, dynamic).
 
-The bridge's cost is a ratio: `dynamic` over the same network without a bridge and with plain UDP traffic of the same
-load: as many datagrams in the air and over the wires as the bridged run had, of the same mean size. Of each the
-quickest of some runs counts. How many hand-overs there are hangs on the reaction time, the lookahead: 1 ms in the
-study, and longer ones for comparison. Of each window is told how long the controller worked on it, and how long the
-simulator waited for its answer; the rest of what it costs is sending it, cold caches, and what both do to begin.
+The bridge's cost is a ratio: the time of `dynamic`, divided by that of the same network without a bridge and with plain
+UDP traffic. The plain traffic has the same number of datagrams on the radio and on the wires, with the same mean size.
+The fastest of several runs counts. The number of windows depends on the reaction time, which is the lookahead: 1 ms in
+the study, and longer ones for comparison. For each window, the figures contain the time that the controller worked on
+it and the time that the simulator waited for the answer. The rest of its cost is for sending it, for cold caches, and
+for starting both programs.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from causeway.toolchain.omnet_find import Found, find_omnetpp, pairs
 
 ROUNDS = 3
 RUNS = ((1000, 20), (2000, 20), (5000, 20), (1000, 60))
-"""Reaction time in µs, and measured time in s: in a longer run, less of the time goes into starting the simulator."""
+"""Reaction time in µs and measured time in s. In a longer run, a smaller part of the time goes into starting the
+simulator."""
 HEADERS_BYTES = 8 + 20 + 21 + 11
-"""UDP, IPv4, MAC, and the unit disk radio's own: what a frame in the air has on top of its payload."""
+"""The headers of a frame in addition to its payload: UDP, IPv4, MAC and the header of the unit disk radio."""
 
 
 def _named(name: str, reaction_us: int, duration_s: int) -> str:
@@ -43,7 +45,7 @@ COMPARED = {_named(name, *run): "lower" for name in ("ratio", "ratio of processo
 
 
 def run() -> dict:
-    """Figures of the bridge's cost, and by number of hosts."""
+    """Measure the bridge's cost, and the cost by number of hosts."""
     engine, found = OmnetEngine(), find_omnetpp()
     why = engine.missing() or (missing_inet(found) if found else None)
     if why or found is None:
@@ -56,7 +58,7 @@ def run() -> dict:
 
 
 def by_pair(engine: OmnetEngine) -> dict[str, float]:
-    """Figures of the bridge's cost on every pair, turn by turn, and how far the pairs are apart."""
+    """Measure the bridge's cost on every pair in turns, and the ratios between pairs."""
     every = pairs()
     if len(every) < 2:
         return {}
@@ -84,7 +86,7 @@ def by_pair(engine: OmnetEngine) -> dict[str, float]:
 
 @contextmanager
 def _chosen(pair: Found) -> Iterator[None]:
-    """Let engine omnet use a pair."""
+    """Make engine omnet use a pair."""
     before = dict(os.environ)
     os.environ |= {"OMNETPP_ROOT": str(pair.root), "INET_ROOT": str(pair.inet_root)}
     try:
@@ -95,7 +97,7 @@ def _chosen(pair: Found) -> Iterator[None]:
 
 
 def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: int) -> dict[str, float]:
-    """The bridged runs over the plain one, turn by turn."""
+    """Measure bridged runs and the plain one in turns; return their ratio."""
     params = Mobile20Params(experiment="dynamic", **PLAIN, duration_s=duration_s, drain_s=1, reaction_us=reaction_us)
     runs: list[tuple[float, float, Outcome]] = []
     plain, plain_cpu_s = [], []
@@ -121,12 +123,12 @@ def _overhead(engine: OmnetEngine, found: Found, reaction_us: int, duration_s: i
 
 
 def _cpu_s() -> float:
-    """Processor time of this process and of the simulators it has run so far."""
+    """Return the processor time of this process and of the simulators that it has run."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def _plain(found: Found, params: Mobile20Params, simulated_s: float, air: Mapping[tuple[str, str], float]) -> float:
-    """Wall time of the plain network under the load that was measured."""
+    """Return the wall time of the plain network with the measured load."""
     load = {name: value for (_, name), value in air.items()}
     stations = load["station_frames"], load["station_bytes"] / load["station_frames"] - HEADERS_BYTES, params.cells
     hosts = load["host_frames"], load["host_bytes"] / load["host_frames"] - HEADERS_BYTES, params.hosts

@@ -1,9 +1,9 @@
-"""The cost of the conveniences of nodes: ratios of processor time within one run, of variants that take turns.
+"""Measure the cost of optional services of nodes: ratios of processor time of variants that take turns in one run.
 
-- conveniences: `PerNode` against one that knows no requests and no `after` and `every`. No node uses any of them, so
-  the ratio is the price for those who do not.
-- log off: nodes that write a line of the log in each handler, which nobody has turned on, against nodes that do not.
-- by type: `@handles` against an `on_packet` that compares the types itself.
+- conveniences: `PerNode` compared with one without requests, `after` and `every`. No node uses these services, so the
+  ratio is the cost for nodes that do not use them.
+- log off: nodes that write to the log in each handler while it is off, compared with nodes that do not.
+- by type: `@handles` compared with an `on_packet` that compares the types itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Row = tuple[int, int, int, int, int]
 
 
 class Plain(Node):
-    """Delivers what arrives, and has a timer that is set again by each arrival."""
+    """Delivers each packet that arrives, and sets a timer again at each arrival."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         self.send(EVERYONE, self.new_message(), 100)
@@ -92,7 +92,7 @@ class ByHand(Node):
 
 
 class Bare(PerNode):
-    """`PerNode` before requests, `after` and `every`: `_handle` without what tells them from plain contents."""
+    """`PerNode` without requests, `after` and `every`: `_handle` does not distinguish them from plain contents."""
 
     def _handle(self, rows: Any) -> None:
         arrived, nodes = self._kept.arrived, self.nodes
@@ -125,7 +125,7 @@ class Bare(PerNode):
 
 
 def run() -> dict[str, float]:
-    """The ratios, each the median over turns."""
+    """Measure the ratios. Each is the median over turns."""
     return {
         "conveniences, unused / without": _ratio(lambda: PerNode(Plain), lambda: Bare(Plain)),
         "log off / without": _ratio(lambda: PerNode(Logs), lambda: PerNode(CallsSuper)),
@@ -134,7 +134,7 @@ def run() -> dict[str, float]:
 
 
 def _ratio(one: Callable[[], PerNode], other: Callable[[], PerNode]) -> float:
-    _cost(one()), _cost(other())  # compile, and warm up
+    _cost(one()), _cost(other())  # compiles the kernels, and warms up
     ratios = []
     for turn in range(TURNS):
         if turn % 2:

@@ -8,7 +8,7 @@ from causeway.errors import UserError
 
 
 def run() -> dict:
-    """Figures by number of hosts."""
+    """Measure all figures by number of hosts."""
     engine = Ns3Engine()
     if (why := engine.missing()) is not None:
         raise UserError(why)

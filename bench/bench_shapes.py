@@ -1,7 +1,8 @@
-"""Four shapes of OMNeT++ results: the converter against opp_scavetool's CSV export, in processor time of one core.
+"""Compare the converter with opp_scavetool's CSV export on other OMNeT++ results, in processor time of one core.
 
-A large .vec is in the bench `convert`. Here: a million scalars in one file, thousands of small files, SQLite.
-The converter's start (Python, numba, pyarrow: half a second) is in its figures, and is told beside them.
+The bench `convert` covers a large .vec; this one covers a million scalars in one file, thousands of small files, and
+SQLite. The converter's figures include its start (Python, numba, pyarrow: half a second), which is also listed
+separately.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ OURS = "from causeway.analysis.convert import convert; import sys; print(convert
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     with tempfile.TemporaryDirectory(prefix="causeway-bench-") as name:
         folder = Path(name)
         shapes = {"scalars": _scalars(folder), "small files": _small(folder), "SQLite": _sqlite(folder)}
@@ -36,7 +37,7 @@ def run() -> dict[str, object]:
 
 
 def _compared(what: str, path: Path, folder: Path) -> dict[str, object]:
-    """Ours and theirs in turns, twice; the second turn counts."""
+    """Measure our converter and theirs in two turns; the second turn counts."""
     home = omnetpp_home()
     for turn in range(2):
         ours = measured(python_process(OURS, path, folder / f"{what}-{turn}"))
@@ -51,7 +52,8 @@ def _compared(what: str, path: Path, folder: Path) -> dict[str, object]:
 
 
 def _exported(home: Path, path: Path, folder: Path) -> Took:
-    inside = path if path.is_dir() else path.parent  # short names: 30,000 long ones are more than a command may have
+    # short names, since 30,000 long names are more than a command may have
+    inside = path if path.is_dir() else path.parent
     files = sorted(one.name for one in path.iterdir()) if path.is_dir() else [path.name]
     tool = str(home / "bin" / "opp_scavetool")
     return measured([tool, "x", "-F", "CSV-R", "-o", str(folder / "out.csv"), *files], folder=inside)

@@ -1,6 +1,6 @@
-"""Measure how long Spark takes to reduce 1 to 100 million samples to what a report shows, on two cores and within 4 GB.
+"""Measure the time in which Spark reduces 1 to 100 million samples for a report, on two cores and within 4 GB.
 
-The samples lie in a result folder like any other. Reduced are: the mean of every vector, and a time series with
+The samples are in an ordinary result folder. The reductions are the mean of every vector, and a time series with
 intervals over the repetitions.
 """
 
@@ -23,13 +23,13 @@ from causeway.analysis.convert.samples import Batch, SampleWriter
 
 MILLIONS = tuple(int(m) for m in os.environ.get("CAUSEWAY_BENCH_MILLIONS", "1,10,100").split(","))
 RUNS, VECTORS = 20, 5
-MEMORY = "1500m"  # of the JVM, as `session` has it; the Python workers and the driver have the rest of the 4 GB
+MEMORY = "1500m"  # memory of the JVM, as in `session`; the Python workers and the driver have the rest of the 4 GB
 LIMIT_MB = 4096
 ROOT = Path(__file__).parent.parent
 
 
 def run() -> dict[str, object]:
-    """The figures."""
+    """Measure all figures."""
     figures: dict[str, object] = {}
     took = {}
     for millions in MILLIONS:
@@ -47,7 +47,7 @@ def run() -> dict[str, object]:
 
 
 def fill(folder: Path, rows: int) -> None:
-    """A result folder with so many samples in 20 runs of 5 vectors: delays that settle after a while."""
+    """Make a result folder with this number of samples in 20 runs of 5 vectors: delays that settle after some time."""
     draw = np.random.default_rng(1)
     each = rows // RUNS
     state = store.to_write(folder)
@@ -79,14 +79,14 @@ def _fill_batch(batch: Batch, draw: np.random.Generator, start: int, rows: int) 
 
 @dataclass
 class Watched:
-    """Return the resources of a process and its descendants."""
+    """The output of a process, and the resources that it and its descendants used."""
 
     peak_mb: float = 0.0
     cpu_s: dict[int, float] = field(default_factory=dict)
 
 
 def _watched(command: list[str]) -> tuple[dict[str, float], Watched]:
-    """Return the output of the command, and the resources that it used."""
+    """Run a command; return its output and the resources that it used."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     watched = Watched()
     watcher = threading.Thread(target=_watch, args=(process, watched), daemon=True)
@@ -107,7 +107,7 @@ def _watch(process: subprocess.Popen[str], watched: Watched) -> None:
 
 
 def _cpu_s(pid: int) -> float:
-    """CPU time of a process so far."""
+    """Return the CPU time of a process so far."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -116,7 +116,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def _family(pid: int) -> list[int]:
-    """A process and all below it."""
+    """Return a process and all its descendants."""
     found = [pid]
     for parent in found:
         try:
@@ -128,7 +128,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _proportional_kb(pid: int) -> int:
-    """Resident memory, pages shared with others counted in part."""
+    """Return the resident memory. Pages shared with other processes count in part."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -137,7 +137,7 @@ def _proportional_kb(pid: int) -> int:
 
 
 def reduce(folder: Path) -> dict[str, float]:
-    """Seconds for each reduction of a folder."""
+    """Return the time of each reduction of a folder in seconds."""
     from pyspark.sql import functions as F
 
     from causeway.analysis.reduce import means
@@ -160,7 +160,7 @@ def reduce(folder: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """With a folder: reduce it and print the seconds as JSON. Without: print all figures."""
+    """Reduce a folder and print the times as JSON, or without a folder print all figures."""
     if len(sys.argv) > 1:
         print(json.dumps(reduce(Path(sys.argv[1]))))
         return

@@ -25,7 +25,7 @@ def run() -> dict[str, Any]:
     figures: dict[str, Any] = {}
     omnet = engines.get("omnet").missing() is None
     for engine in ("inline", "omnet") if omnet else ("inline",):
-        _run(16, engine)  # compiles
+        _run(16, engine)  # compiles the kernels
         for nodes in SIZES if engine == "inline" else OMNET_SIZES:
             packets, seconds = _run(nodes, engine)
             figures[f"{engine}_{nodes}_packets_per_s"] = packets / seconds
@@ -33,7 +33,7 @@ def run() -> dict[str, Any]:
     for nodes, theirs in PEERSIM_PACKETS_PER_S.items():
         if f"inline_{nodes}_packets_per_s" in figures:
             figures[f"inline_{nodes}_to_peersim"] = figures[f"inline_{nodes}_packets_per_s"] / theirs
-    _ladc18(16)  # compiles
+    _ladc18(16)  # compiles the kernels
     packets, seconds = _ladc18(1024)
     figures["ladc18_1024_packets_per_s"] = packets / seconds
     return figures

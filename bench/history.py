@@ -1,7 +1,7 @@
-"""The former figures of benchmarks on this machine, and whether one is now worse beyond its usual variation.
+"""Keep the figures of benchmarks on this machine, and find those that are now worse beyond their usual variation.
 
-Only ratios within one run are compared (a bench names them in COMPARED): times depend on what else the machine does.
-The history is a table, one JSON object a line, in build/bench-history.jsonl.
+Only ratios within one run are compared (a bench lists them in COMPARED), since times depend on other work on the
+machine. The history is a file with one JSON object per line, build/bench-history.jsonl.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 LEAST_NOISE = 0.05
-"""Less than that is never called worse."""
+"""The smallest relative change that counts as worse."""
 FEW = 3
-"""With fewer earlier figures than that their spread says little; then UNKNOWN_NOISE is taken."""
+"""With fewer earlier figures than this, their spread is not known well enough, and UNKNOWN_NOISE replaces it."""
 UNKNOWN_NOISE = 0.15
 
 
 @dataclass(frozen=True)
 class Change:
-    """One compared figure, now and before."""
+    """A compared figure, now and before."""
 
     name: str
     now: float
     before: float
     noise: float
-    """As a share of what it was."""
+    """The usual variation, as a share of the former figure."""
     worse_by: float
-    """As a share, positive if worse."""
+    """The change as a share of the former figure, positive if the figure is worse."""
 
     @property
     def worse(self) -> bool:
-        """Beyond what it varies by."""
+        """True if the change exceeds the usual variation."""
         return self.worse_by > self.noise
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Change:
 
 
 def earlier(path: Path, bench: str, machine: str) -> list[Mapping[str, float]]:
-    """The figures that this bench has given on this machine, oldest first."""
+    """Return the earlier figures of this bench on this machine, oldest first."""
     if not path.exists():
         return []
     rows = [json.loads(line) for line in path.read_text().splitlines() if line]
@@ -52,7 +52,10 @@ def earlier(path: Path, bench: str, machine: str) -> list[Mapping[str, float]]:
 
 
 def compare(now: Mapping[str, object], before: list[Mapping[str, float]], compared: Mapping[str, str]) -> list[Change]:
-    """Every compared figure that was there before; `compared` says of each whether 'lower' or 'higher' is better."""
+    """Compare every figure in `compared` that has earlier values.
+
+    `compared` maps the name of a figure to 'lower' or 'higher', the better direction.
+    """
     changes = []
     for name, better in compared.items():
         values = [row[name] for row in before if name in row]
@@ -68,7 +71,7 @@ def compare(now: Mapping[str, object], before: list[Mapping[str, float]], compar
 
 
 def remember(path: Path, bench: str, machine: str, figures: Mapping[str, object]) -> None:
-    """Adds a row to the table."""
+    """Append the figures to the history."""
     numbers = {name: value for name, value in figures.items() if isinstance(value, int | float)}
     when = datetime.now(UTC).isoformat(timespec="seconds")
     row = {"bench": bench, "machine": machine, "when": when, "commit": _commit(), "figures": numbers}

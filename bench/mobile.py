@@ -15,7 +15,7 @@ PLAIN: dict[str, Any] = {"spacing_m": 180.0, "placement": "anywhere"}
 
 
 def run_mobile(engine: Engine, params: Mobile20Params, seed: int = SEED) -> tuple[Outcome, float]:
-    """Do one run; return it with the simulated seconds that it took."""
+    """Make one run; return it with its simulated seconds."""
     study = Mobile20Study()
     protocol, duration_ps = study.protocol(params), study.duration_ps(params)
     network = study.network(params, seed)
@@ -27,7 +27,10 @@ def run_mobile(engine: Engine, params: Mobile20Params, seed: int = SEED) -> tupl
 
 
 def cost_by_hosts(engine: Engine, radio: str) -> dict[str, float]:
-    """Figures by number of hosts. The load is the same for all: 25 broadcasts a second of the whole system."""
+    """Measure figures by number of hosts.
+
+    The load is the same for all: 25 broadcasts per second of the whole system.
+    """
     figures: dict[str, float] = {}
     for hosts in HOSTS:
         params = Mobile20Params(experiment="dynamic", **PLAIN, radio=radio, hosts=hosts, duration_s=8, drain_s=1)

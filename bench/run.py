@@ -1,4 +1,4 @@
-"""Runs the benches (all, or those named), says what got worse since the last time, and keeps the figures."""
+"""Run the benches (all, or those named), report the figures that have become worse, and keep all figures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ HISTORY = HERE.parent / "build" / "bench-history.jsonl"
 
 
 def names() -> list[str]:
-    """Every bench there is."""
+    """Return the names of all benches."""
     return sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
 
 
 def main() -> None:
-    """Figures of a bench that fails or cannot run here are its reason; the others go on."""
+    """Run the benches. If one fails or cannot run here, its result is the reason, and the others continue."""
     wanted = sys.argv[1:] or names()
     for name in wanted:
         if name not in names():
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _one(name: str, console: Console) -> list[history.Change]:
-    """Runs one bench, prints and keeps its figures; how they compare with the last time."""
+    """Run one bench, print its figures compared with the last ones, and keep them."""
     console.rule(name)
     began = time.monotonic()
     module: Any = importlib.import_module(f"bench.bench_{name}")

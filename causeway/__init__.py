@@ -2,8 +2,8 @@
 
     from causeway import EVERYONE, MobileNetwork, Node, PerNode, Study
 
-`causeway.api` lists the public names. A name is loaded at its first use, so that a tool that needs one module does not
-wait for all.
+`causeway.api` lists the public names. A name is loaded at its first use, so a tool that needs one module does not load
+all of them.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if sys.platform != "linux":  # needs prctl (to end simulators with their parent), /proc and CPU affinity
+if sys.platform != "linux":  # Causeway needs prctl (to end simulators with their parent), /proc and CPU affinity
     raise ImportError(f"Causeway runs on Linux, not on {sys.platform}; on Windows use WSL 2, elsewhere a container")
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _unpack(archive: str) -> list[str]:
     """Unpack a package that is imported from a zip into the cache folder, and return the folder.
 
-    A zip is used by `spark-submit --py-files`, for workers of a cluster. Compiled kernels and sources of simulators
+    `spark-submit --py-files` sends a zip to the workers of a cluster, but compiled kernels and sources of simulators
     must be files.
     """
     import hashlib
@@ -43,7 +43,7 @@ def _unpack(archive: str) -> list[str]:
             packed.extractall(half, [name for name in packed.namelist() if name.startswith("causeway/")])
         try:
             os.replace(half, target)
-        except OSError:  # another process was first
+        except OSError:  # another process was faster
             if not target.is_dir():
                 raise
     return [str(target / "causeway")]

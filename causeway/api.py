@@ -1,6 +1,6 @@
 """The public interface: the names for protocols and studies, all importable from `causeway`.
 
-Semantic versions promise these names and nothing else; all other modules are internal.
+Semantic versioning covers these names only; all other modules are internal.
 """
 
 from causeway.aio import OutsideError, ProgramNode, ProgramParams, Programs, ProgramStudy, SoloLoop

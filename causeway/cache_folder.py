@@ -16,11 +16,11 @@ VARIABLE = "CAUSEWAY_CACHE"
 
 
 class NoCacheFolder(Exception):
-    """The error that no folder can be trusted; its message has the remedy."""
+    """Raised if no folder can be trusted. The message contains the remedy."""
 
 
 def cache_dir() -> Path:
-    """Return the user's cache folder; if it cannot be written, a private one beside temporary files."""
+    """Return the user's cache folder or, if it cannot be written, a private one beside temporary files."""
     if named := os.environ.get(VARIABLE):
         return Path(named).absolute()
     usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "causeway"
@@ -34,17 +34,17 @@ def cache_dir() -> Path:
 def _private(folder: Path) -> Path:
     """Make a folder that only this user can enter, or refuse an existing one that others could write to.
 
-    Otherwise another user could make a folder of that name in /tmp that contains code.
+    Otherwise another user could make a folder with this name in /tmp and put code into it.
     """
     try:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         found = folder.lstat()
     except OSError as error:
-        raise NoCacheFolder(f"{folder} cannot be made ({error.strerror}): name a folder in {VARIABLE}") from None
+        raise NoCacheFolder(f"{folder} cannot be made ({error.strerror}): set {VARIABLE} to another folder") from None
     if not (stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o777 == 0o700):
         raise NoCacheFolder(
             f"{folder} cannot be the cache folder: it must be a folder that only you can enter (mode 0700); "
-            f"remove it, or name another folder in {VARIABLE}"
+            f"remove it, or set {VARIABLE} to another folder"
         )
     return folder

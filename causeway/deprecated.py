@@ -1,4 +1,4 @@
-"""Former names of public things: they work for one release, and warn."""
+"""Former names of the public interface. They work for one release, and cause warnings."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ NAMES = {
     "SmallStudy": "ModelStudy",
     "random_cuts": "random_link_failures",
 }
-"""Former public names, and the names of now."""
+"""Maps former public names to the current ones."""
 
 
 def warn(old: str, new: str, frames: int = 3) -> None:
-    """Warn that a name will go; `frames` up is the code that uses it."""
+    """Warn that a name is deprecated. `frames` up is the code that uses it."""
     warnings.warn(f"{old} is deprecated and goes with the next release; write {new}", DeprecationWarning, frames)
 
 
 def former_arguments(
     positional: str = "", most: int = 0, former_names: Mapping[str, str] | None = None
 ) -> Callable[[T], T]:
-    """Let a class be called as before.
+    """Accept the former arguments of a class.
 
     Args:
         positional: The names of arguments that could be positional, in order, separated by spaces.
-        most: The number of them that still may.
-        former_names: Former names of arguments, and the names of now.
+        most: The number of these that may still be positional.
+        former_names: Maps former names of arguments to the current ones.
     """
     order, names = positional.split(), former_names or {}
 

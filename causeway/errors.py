@@ -7,15 +7,15 @@ import errno
 from collections.abc import Iterable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of the operating system that mean: the disk is full."""
+"""Error numbers of the operating system for a full disk."""
 
 
 class UserError(Exception):
-    """A request that cannot be carried out; the message says why, and what to do. Exit status 2."""
+    """A request that cannot be carried out. The message says why, and what to do. Exit status 2."""
 
 
 class RunError(Exception):
-    """A run that failed after it had begun: a peer died, was silent, or broke the contract. Exit status 1."""
+    """A run that failed after it had begun: a peer died, did not answer, or broke the contract. Exit status 1."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UserError:
@@ -27,6 +27,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> UserError:
 
 
 def shown_type(value: object) -> str:
-    """Return the type of a value with its article, for an error about a value of the wrong type."""
+    """Return the type of a value with its article, for an error about a wrong type."""
     name = type(value).__name__
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

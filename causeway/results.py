@@ -31,7 +31,7 @@ _PLACES = {
     "analysis.spark": ("read_spark", "session"),
     "analysis.store": ("files_of", "one_state", "read_arrow", "read_pandas"),
 }
-"""Names that are loaded at their first use, as some take long."""
+"""Names that are loaded at their first use, since some of them take long."""
 
 __all__ = [
     "Folder",

@@ -1,4 +1,4 @@
-"""`causeway attach`: waits for simulations that the user starts, one after the other."""
+"""`causeway attach`: wait for simulations that the user starts, one after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ from causeway.toolchain.omnet_find import Found, find_omnetpp, missing_omnetpp
 def attach_study(
     name: str, settings: Sequence[str], seed: int, hosts: str, out_dir: Path | None, times: int, console: Console
 ) -> None:
-    """Wait for simulations that the user starts, `times` of them (0: until interrupted), and run the study on each."""
+    """Wait for simulations that the user starts, and run the study on each.
+
+    `times` is the number of simulations; 0: until interrupted.
+    """
     found = find_omnetpp()
     if found is None:
         raise UserError(f"nothing can be attached here: {missing_omnetpp()}")
@@ -69,13 +72,13 @@ def _attempt(job: Job, engine: AttachEngine, attempt: int, out_dir: Path | None,
 
 
 def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console) -> None:
-    """Print the settings to paste: the environment, and either lines for an ini file or a whole command."""
+    """Print the settings to paste: the environment, and lines for an ini file or a whole command."""
     spec = make_spec(job, passive_mask(job.study.protocol(job.params)))
     _say(console, "in the environment of the simulation:")
     _say(console, *(f"export {key}={value}" for key, value in engine.environment.items()))
     network = spec.network
     library = INET_LIBRARY if isinstance(network, InetNetwork) else LIBRARY
-    _say(console, "in its ini file, in section [General] (OMNeT++ refuses the line in any other):")
+    _say(console, "in its ini file, in the section [General] (OMNeT++ refuses this line in other sections):")
     _say(console, f"load-libs = {loadable(found, library)}")
     _say(console, "in its ini file, in [General] or in the configuration that you start:")
     _say(console, 'scheduler-class = "causeway::CausewayScheduler"')
@@ -83,7 +86,7 @@ def _print_lines(job: Job, engine: AttachEngine, found: Found, console: Console)
         _say(console, f'causeway-nodes = "{network.hosts}"')
     if not isinstance(network, InetNetwork) or network.ini:
         whole = shlex.join(command(found, launch_of(spec, found), spec))
-        _say(console, "or, all in one (-u Qtenv shows it):", whole)
+        _say(console, "or all of this in one command (-u Qtenv shows the simulation):", whole)
 
 
 def _say(console: Console, *lines: str) -> None:

@@ -1,4 +1,4 @@
-"""`causeway build`: compiles adapters and kernels ahead of their first use."""
+"""`causeway build`: compile adapters and kernels before their first use."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from causeway.network.networks import Network
 from causeway.toolchain.adapters import Adapter, build
 
 KERNELS = "kernels"
-"""The name, beside those of engines, for the functions that numba compiles."""
+"""The name for the functions that numba compiles, used like the name of an engine."""
 
 
 def build_adapters(names: Sequence[str], console: Console) -> None:
     """Compile the adapters of these engines, or `kernels`; by default everything that can be compiled here.
 
     Raises:
-        UserError: An engine has nothing to build, or an adapter does not compile; the others were built.
+        UserError: An engine has nothing to build, or an adapter does not compile. The other adapters have been built.
     """
     failures = []
     for name in [n for n in names or engines.ENGINES if n != KERNELS]:
@@ -29,7 +29,7 @@ def build_adapters(names: Sequence[str], console: Console) -> None:
         if not adapters and names:
             raise UserError(f"engine {name} has no adapter to build: {engine.missing() or 'it runs in process'}")
         if not adapters and (why := engine.missing()):
-            _say(console, f"engine {name} is left out: {why}")
+            _say(console, f"engine {name} is skipped: {why}")
         for adapter in adapters:
             try:
                 with_progress(adapter, console)
@@ -48,13 +48,13 @@ def build_adapters(names: Sequence[str], console: Console) -> None:
 
 
 def _say_without_inet(console: Console) -> None:
-    """Print why only abstract networks can be built, if there is no INET that can be used."""
+    """Print why only abstract networks are possible, if no INET can be used."""
     from causeway.bridge.engines.omnet_inet import missing_inet
     from causeway.toolchain.omnet_find import find_omnetpp
 
     found = find_omnetpp()
     if found is not None and (why := missing_inet(found)):
-        _say(console, f"INET is left out, so engine omnet has abstract networks only: {why}")
+        _say(console, f"INET is skipped, so the engine omnet supports only abstract networks: {why}")
 
 
 def _say(console: Console, text: str) -> None:
@@ -68,7 +68,7 @@ def prepare(name: str, network: Network, console: Console) -> None:
 
 
 def with_progress(adapter: Adapter, console: Console) -> None:
-    """Compile one adapter, and show which file is being compiled."""
+    """Compile one adapter, and show the file that is being compiled."""
     if adapter.is_built():
         return
     first = f"compiling the {adapter.name} adapter for {adapter.simulator} (once; about a minute)"

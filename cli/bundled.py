@@ -17,7 +17,10 @@ EXAMPLES = SOURCES / "examples"
 
 
 def show_or_copy(names: list[str], into: Path, console: Console) -> None:
-    """List the examples, or copy those with these names and the files that they read ("all": every one)."""
+    """List the examples, or copy those with these names and the files that they read.
+
+    The name "all" copies every example.
+    """
     if not EXAMPLES.is_dir():
         raise UserError(f"this installation has no examples (there is no {EXAMPLES}); install the wheel again")
     if not names:
@@ -26,7 +29,7 @@ def show_or_copy(names: list[str], into: Path, console: Console) -> None:
     for path in list(_chosen(names)):
         target = into / path.relative_to(EXAMPLES)
         if target.exists() and target.read_bytes() != path.read_bytes():
-            raise UserError(f"{target} exists already, with another content; name another folder: --into DIR")
+            raise UserError(f"{target} exists already with another content; choose another folder: --into DIR")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         console.print(str(target), highlight=False, markup=False, soft_wrap=True)
@@ -37,7 +40,9 @@ def _list(console: Console) -> None:
     wide = max(map(len, found))
     for name, path in found.items():
         console.print(f"{name:<{wide}}  {_first_line(path)}", highlight=False, markup=False, soft_wrap=True)
-    console.print("\n`causeway examples NAME` copies one into this folder, `causeway examples all` every one")
+    console.print(
+        "\n`causeway examples NAME` copies an example into this folder, `causeway examples all` copies all of them"
+    )
 
 
 def _files() -> Iterator[Path]:
@@ -45,7 +50,7 @@ def _files() -> Iterator[Path]:
 
 
 def _chosen(names: list[str]) -> Iterator[Path]:
-    """Yield the files of these examples: NAME.py, files beside it with its name, and files that it names."""
+    """Yield the files of these examples: NAME.py, the files beside it with its name, and files that it reads."""
     for name in names:
         wanted = name.removesuffix(".py")
         some = [path for path in _files() if wanted == "all" or _belongs(path, wanted)]
@@ -55,7 +60,7 @@ def _chosen(names: list[str]) -> Iterator[Path]:
 
 
 def _belongs(path: Path, name: str) -> bool:
-    """Return whether a file is an example, is in the folder of that name, or is read by the example."""
+    """Return whether a file belongs to an example: its name, its folder, or a mention in the example says so."""
     own = path.relative_to(EXAMPLES)
     if own.with_suffix("").as_posix() == name or own.parent.as_posix() == name:
         return True

@@ -1,4 +1,4 @@
-"""`causeway check`: explore models of a study's protocol, before it runs in large networks."""
+"""`causeway check`: explore models of a study's protocol before it runs in large networks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Search:
     tries: int
     seconds: float
     most_states: int
-    """The largest number of states of an exhaustive search; 0: random schedules instead."""
+    """The maximum number of states of an exhaustive search; 0 for random schedules instead."""
     whole: bool
     """True for an exhaustive search without partial-order reduction."""
     seed: int
     symmetry: bool = True
-    """True if, of states that differ only in the names of symmetric nodes, an exhaustive search explores one."""
+    """True if an exhaustive search explores only one of several states that differ only in the names of symmetric
+    nodes."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Found:
     repeats: bool = True
     """True if every execution of the plan violates the property."""
     randomness: str = ""
-    """A message that names the nodes that draw random numbers, in a search by random schedules."""
+    """A message with the nodes that draw random numbers, in a search by random schedules."""
     contents: bool = False
     """True if the property is violated only while contents are watched."""
 
@@ -61,10 +62,10 @@ SMALLER_TRIES, SMALLER_SECONDS = 300, 5.0
 
 @confined()
 def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -> bool:
-    """Search, print, and write the counterexample if there is one. Return whether a property is violated."""
+    """Search, print, and write the counterexample if there is one. Return whether a property was violated."""
     trials = trial.sizes()
     if search.most_states:
-        trials = trials[-2:][:1]  # three nodes
+        trials = trials[-2:][:1]  # three nodes: two are often too few for a violation
     counts = " to ".join(dict.fromkeys(str(_nodes_of(one)) for one in (trials[0], trials[-1])))
     console.print(
         f"{trial.study.name}: {counts} nodes, {words_of(trial.full_budget())}; {trial.words()}", markup=False,
@@ -74,7 +75,7 @@ def check_study(trial: Trial, search: Search, out_dir: Path, console: Console) -
         trial, found = search_models(trials, search, status.update)
     console.print(f"{found.summary}, {found.seconds:.1f} s", markup=False, highlight=False, soft_wrap=True)
     if found.broken is None:
-        console.print("nothing is broken", markup=False)
+        console.print("no violation found", markup=False)
         return False
     trial = replace(trial, clocks=found.clocks or trial.clocks, contents=found.contents)
     found = replay_plan(trial, found)
@@ -89,7 +90,7 @@ def _nodes_of(trial: Trial) -> int:
 
 
 def replay_plan(trial: Trial, found: Found) -> Found:
-    """Execute the plan once more; add its events, or mark the violation as not repeatable."""
+    """Execute the plan once more. Add its events, or mark the violation as not repeatable."""
     if not found.repeats:
         return found
     with closing(trial.make()) as model:
@@ -124,7 +125,7 @@ def search_models(trials: Sequence[Trial], search: Search, report: Callable[[str
 
 @watchdog(CHECK_S)
 def look(trial: Trial, search: Search, report: object = None) -> Found:
-    """Search one model."""
+    """Search for a violation in one model."""
 
     def reported(what: str) -> None:
         if callable(report):
@@ -151,7 +152,7 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
     )  # fmt: skip
     seen = _states_of(covered, reduce)
     if covered.broken is None and not covered.finished and reduce:
-        # endless activity, such as a timer that retransmits, leads a depth-first search away from short schedules
+        # a timer that is set again and again leads a depth-first search away from short schedules
         covered = exhaustive.search_exhaustively(
             trial.make,
             rules,
@@ -161,16 +162,18 @@ def look(trial: Trial, search: Search, report: object = None) -> Found:
         )
         reduce, seen = False, f"{seen}; the shortest first: {_states_of(covered, False)}"
     plan = covered.plan
-    late_end = len(plan) > exhaustive.CALM_EVENTS  # most events follow the last fault: a shorter schedule may suffice
+    # most events come after the last fault, so a shorter schedule may suffice
+    late_end = len(plan) > exhaustive.CALM_EVENTS
     if covered.broken is not None and covered.repeats and (reduce or late_end):
         plan = exhaustive.simplest(trial.make, rules, covered)
     return Found(seen, covered.seconds, covered.broken, plan, covered.clocks, log=covered.log, repeats=covered.repeats)
 
 
 def check_contents(trial: Trial, search: Search) -> Found | None:
-    """Explore a few random schedules for changed contents, which an exhaustive search misses, as it copies contents.
+    """Explore a few random schedules in which contents are watched for changes.
 
-    A violation that also occurs without watching contents is left to the exhaustive search, which finds the shortest.
+    An exhaustive search misses such changes, since it copies contents. A violation that also occurs without watching is
+    left to the exhaustive search, which finds the shortest schedule.
     """
     rules = trial.rules()
     found = schedules.search(trial.make, rules, schedules.WATCHED, search.seconds, search.seed, shrink=False)
@@ -188,7 +191,13 @@ def _of_random(verdict: schedules.Verdict) -> Found:
 
 def _states_of(covered: exhaustive.Covered, reduced: bool) -> str:
     how = ", reduced" if reduced else ", up to symmetry" if covered.symmetry is not None else ""
-    seen = "all of them" if covered.complete else f"not all: {covered.randomness}" if covered.randomness else "not all"
+    seen = (
+        "all of them"
+        if covered.complete
+        else f"not all of them: {covered.randomness}"
+        if covered.randomness
+        else "not all"
+    )
     return f"{covered.states:,} states ({covered.locals:,} of single nodes{how}), {covered.depth} events deep, {seen}"
 
 
@@ -206,8 +215,8 @@ def words_of(budget: Budget) -> str:
 
 
 NOT_DETERMINISTIC = (
-    "the same schedule does not violate it each time: a node depends on more than its attributes and its events, "
-    "such as a variable of its class or module, the time of day, or the order of a set"
+    "the same schedule does not always violate it: a node depends on something other than its attributes and its "
+    "events, such as a variable of its class or module, the time of day, or the order of a set"
 )
 
 
@@ -215,7 +224,7 @@ def _report(found: Found, console: Console) -> None:
     broken = found.broken or ""
     for line in schedule_page.lines_of(found.log):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    word = "broken" if found.repeats else "broken, and not deterministic:"
+    word = "broken" if found.repeats else "violated, but not deterministic:"
     console.print(Text.assemble((word, "red"), " ", printable(broken)), highlight=False, soft_wrap=True)
     if not found.repeats:
         console.print(NOT_DETERMINISTIC, markup=False, highlight=False, soft_wrap=True)
@@ -232,4 +241,4 @@ def _write(trial: Trial, found: Found, out_dir: Path, console: Console) -> None:
         "deterministic": found.repeats,
     }  # fmt: skip
     example.write_text(json.dumps(what, indent=1) + "\n")
-    console.print(f"drawn in {page}, kept in {example}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"diagram: {page}; counterexample: {example}", markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`causeway compact`."""
+"""`causeway compact`: merge the files of a result folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from causeway.errors import UserError
 
 
 def compact_folder(directory: Path, console: Console) -> None:
-    """Compact a result folder, and print how many files are left."""
+    """Compact a result folder, and print the number of files before and after."""
     if not (place(directory) / "tables").is_dir():
-        raise UserError(f"{directory} is no result folder: it has no tables/")
+        raise UserError(f"{directory} is not a result folder: it has no tables/")
     done = compact.compact(directory)
     console.print(f"{done.runs} runs, {done.files_before} files before, {done.files_after} now", highlight=False)

@@ -1,4 +1,7 @@
-"""Printing of the commands. Text from files and studies is printed as text, never as markup or terminal commands."""
+"""Print the output of commands.
+
+Text from files and studies is printed as text, never as markup or terminal commands.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +14,23 @@ from typing import TextIO
 from rich.console import Console
 
 _real: list[tuple[TextIO, int]] = []
-"""The standard output while prints of studies are redirected: the stream, and a copy of the descriptor."""
+"""The standard output while prints of studies are redirected: its stream, and a copy of its descriptor."""
 
 
 def console(stderr: bool = False) -> Console:
-    """Return a console that prints text unchanged; styles come from `Text`, not from brackets in strings."""
+    """Return a console that prints text unchanged. Styles are set by `Text`, not by brackets in strings."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def printable(text: object) -> str:
-    """Return text with control characters, and characters that cannot be encoded, escaped."""
+    """Escape control characters and characters that cannot be encoded."""
     spelled = str(text).encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in spelled)
 
 
 @contextlib.contextmanager
 def prints_elsewhere() -> Iterator[None]:
-    """Redirect prints of studies (and their processes) to the standard error, so that the output is one JSON object."""
+    """Redirect prints of studies and their processes to the standard error, so that the output is one JSON object."""
     sys.stdout.flush()
     kept = os.dup(1)
     _real.append((sys.stdout, kept))

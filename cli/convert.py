@@ -1,4 +1,4 @@
-"""`causeway convert`."""
+"""`causeway convert`: convert OMNeT++'s result files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def convert_files(
     from causeway.analysis.convert import convert
     from causeway.toolchain.first_compile import on_first_compile
 
-    with on_first_compile(lambda: err.print("compiling the readers (once; some 20 s)", soft_wrap=True)):
+    with on_first_compile(lambda: err.print("compiling the readers (once; about 20 s)", soft_wrap=True)):
         report = convert(paths, out_dir, keep_going, master, clash)
     for note in report.notes[:_SHOWN]:
         err.print(Text(printable(note), style="yellow"), soft_wrap=True)

@@ -1,9 +1,9 @@
-"""`make demo`: a few points of every study, beside the numbers that its paper printed, then the report.
+"""`make demo`: run a few points of every study, compare them with the numbers of its paper, and write the report.
 
     python -m causeway.cli.demo DIR [COMMAND...]
 
-The abstract networks are run first, in this process. Meanwhile `COMMAND ENGINE` (`make ENGINE` in a checkout) compiles
-the adapter of the engine on which the mobile study will be run: INET if it is found, else ns-3.
+The studies on abstract networks are run first, in this process. Meanwhile `COMMAND ENGINE` (`make ENGINE` in a
+checkout) compiles the adapter of the engine for the mobile study: INET if it is found, else ns-3.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from causeway.studies.study import Study
 from causeway.toolchain.adapters import missing_tools
 
 REPETITIONS = 5
-"""The fewest with which a mean is judged."""
+"""The minimum number of repetitions for a verdict on a mean."""
 FIRST = "ladc18"
-"""The study that is run first: its numbers are the same in every run, so that they reproduce to the digit."""
-LENGTH = "about four minutes on two cores, most of it compiling; again, less than one"
+"""The first study to run. Its numbers are the same in every run, so they reproduce the paper's exactly."""
+LENGTH = "about four minutes on two cores, mostly compilation; the next time, less than one"
 
 
 def main() -> None:
     """Run the sweep 'demo' of every study that has one, and write the report."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the compiler, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # this also ends the compiler
     console = make_console()
     directory, command = Path(sys.argv[1] if len(sys.argv) > 1 else "results/demo"), sys.argv[2:]
     studies = _in_order()
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _in_order() -> list[Study]:
-    """Return the studies with a sweep 'demo': abstract networks first, of these `FIRST`."""
+    """Return the studies with a sweep 'demo': those on abstract networks first, beginning with `FIRST`."""
     found = [study for name in registry.STUDIES if "demo" in (study := registry.get(name)).sweeps]
     return sorted(found, key=lambda study: (not _is_abstract(study), study.name != FIRST))
 
@@ -68,15 +68,15 @@ def _is_abstract(study: Study) -> bool:
 
 
 def _packet_engine() -> str:
-    """Return the engine for mobile networks: that of INET if it is found, else ns-3."""
+    """Return the engine for mobile networks: INET's if it is found, else ns-3."""
     study, omnet = registry.get("mobile20"), engines.get("omnet")
     network = study.network(study.Params(), 1)
-    usable = omnet.missing(network) in (None, missing_tools())  # make installs the tools
+    usable = omnet.missing(network) in (None, missing_tools())  # make installs what compilation needs
     return "omnet" if usable and omnet.adapters(network) else "ns3"
 
 
 def show_plan(studies: Sequence[Study], packets: str, console: Console) -> None:
-    """Print what will be run, on what, and how long it takes."""
+    """Print what will be run on which engine, and how long it takes."""
     _say(console, f"Causeway repeats {len(studies)} papers' evaluations, a few points of each: {LENGTH}.")
     wide = max(len(study.name) for study in studies)
     for study in studies:
@@ -88,7 +88,7 @@ def show_plan(studies: Sequence[Study], packets: str, console: Console) -> None:
 
 @contextmanager
 def _compiling(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes] | None]:
-    """Run a command in the background, with its output in a file; end it if it is still running."""
+    """Run a command in the background with its output in a file. If it is still running at the end, stop it."""
     if not command:
         yield None
         return
@@ -122,8 +122,8 @@ def _run(study: Study, packets: str, directory: Path, console: Console) -> bool:
     engine = "inline" if _is_abstract(study) else packets
     try:
         return run_study(RunOptions(study.name, engine, sweep="demo", reps=REPETITIONS, out_dir=directory), console)
-    except UserError as error:  # its engine is not installed
-        console.print(Text.assemble((f"{study.name} is left out: ", "yellow"), printable(error)), soft_wrap=True)
+    except UserError as error:  # the engine is not installed
+        console.print(Text.assemble((f"{study.name} is skipped: ", "yellow"), printable(error)), soft_wrap=True)
     except RunError as error:
         console.print(Text.assemble((f"{study.name} failed: ", "red"), printable(error)), soft_wrap=True)
         return True
@@ -131,18 +131,19 @@ def _run(study: Study, packets: str, directory: Path, console: Console) -> bool:
 
 
 def show_outcome(directory: Path, console: Console) -> bool:
-    """Write the report, and print what was reproduced and where to look; return whether there is nothing to report."""
+    """Write the report, and print the reproduced numbers and the links. Return whether there is nothing to report."""
     _say(console, "\nWhat was reproduced, of the published numbers at these points:")
-    master = "local[*]" if shutil.which("java") else None  # small as it is: the pipeline is Spark's, as for campaigns
+    # Spark reduces even this small folder, as it does for campaigns
+    master = "local[*]" if shutil.which("java") else None
     try:
         page = write_report(directory, master, console).resolve()
     except UserError as error:
         _say(console, f"no report: {error}")
         return True
-    _say(console, f"\nLook at it:    {page.as_uri()}")
+    _say(console, f"\nReport:     {page.as_uri()}")
     for moving in sorted(page.parent.glob("moving-*.html"))[:1]:
-        _say(console, f"Moving hosts:  {moving.as_uri()}")
-    _say(console, "Go on:         .venv/bin/causeway (five commands to try), docs/tutorial/1-echo.md")
+        _say(console, f"Animation:  {moving.as_uri()}")
+    _say(console, "Next:       .venv/bin/causeway (five commands to try), docs/tutorial/1-echo.md")
     return False
 
 

@@ -1,4 +1,4 @@
-"""`causeway diff`."""
+"""`causeway diff`: compare two result folders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from causeway.errors import UserError
 
 
 def diff_folders(a: Path, b: Path, threshold: float, filter_text: str, vectors: bool, console: Console) -> int:
-    """Print the differences of two result folders or baselines. Return the exit status for CI."""
+    """Print the differences of two result folders or baselines. Return the exit status, for use in CI."""
     from causeway.analysis.diff import diff
 
     for place in (a, b):
@@ -29,9 +29,9 @@ def save_baseline(folder: Path, path: Path, vectors: bool, console: Console) -> 
 
     _check(folder)
     rows = save(folder, path, vectors=vectors)
-    console.print(Text(printable(f"{path}: {rows} quantities; compare with it: causeway diff {path} DIR")))
+    console.print(Text(printable(f"{path}: {rows} quantities; to compare: causeway diff {path} DIR")))
 
 
 def _check(place: Path) -> None:
     if not place.is_file() and not store.finished_runs(place):
-        raise UserError(f"{place} holds no finished run, so there is nothing to compare")
+        raise UserError(f"{place} contains no finished run, so there is nothing to compare")

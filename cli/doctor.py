@@ -1,4 +1,4 @@
-"""`causeway doctor`: checks the software on this machine, or a result folder."""
+"""`causeway doctor`: check the software on this machine, or a result folder."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_folder(directory: Path, repair: bool, console: Console) -> int:
     if not directory.is_dir():
         raise UserError(f"no result folder {directory}")
     if not (directory / "tables").is_dir():
-        raise UserError(f"{directory} is no result folder: it has no tables/; name the folder of `run --out`")
+        raise UserError(f"{directory} is not a result folder: it has no tables/; name the folder of `run --out`")
     count = 0
     for count, problem in enumerate(health.problems(directory), 1):  # noqa: B007
         done = f": {problem.repair()}" if repair else f"; {problem.advice}"
@@ -67,7 +67,7 @@ def check_folder(directory: Path, repair: bool, console: Console) -> int:
 
 
 def checks() -> Iterator[Check]:
-    """Yield a check for everything that Causeway can use, in the order in which a newcomer needs it."""
+    """Yield a check for each piece of software that Causeway can use, in the order in which a newcomer needs them."""
     advice = other_distribution()
     yield Check("Causeway", version_of_causeway(), not advice, advice)
     yield Check("Python", platform.python_version(), True)
@@ -143,4 +143,4 @@ def _engine(name: str) -> Check:
 
 
 _SAMPLES = {"omnet": (InetNetwork(1, ini="", workload=Workload(1)),)}
-"""Networks that need more of an engine than others."""
+"""Example networks: each needs a different part of an engine."""

@@ -1,4 +1,4 @@
-"""Examples of wrong deliveries for the report: a wrong run is repeated, or its recording is replayed."""
+"""Draw examples of wrong deliveries for the report: repeat a wrong run, or replay its recording."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from causeway.studies import registry
 from causeway.studies.explained import drawn, look
 
 EACH = 3
-"""The number of examples drawn for each run."""
+"""The number of examples for each run."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class ViolationDrawer:
     files: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, groups: Sequence[Wrong]) -> tuple[list[Example], list[str]]:
-        """Return the examples, and notes about those that could not be drawn."""
+        """Return the examples, and a note for each one that could not be drawn."""
         self.files = {registry.get(file).name: file for file in self.studies}
         examples: list[Example] = []
         notes: dict[str, None] = {}
         for one in groups:
             if any(example.run_id in one.run_ids for example in examples):
-                continue  # the run is drawn already, for another kind of violation
+                continue  # the run has been drawn for another kind of violation
             try:
                 examples += self._drawn(one)
             except (UserError, RunError) as error:
@@ -53,8 +53,8 @@ class ViolationDrawer:
         command = f"causeway explain {run_id} --out {self.folder}"
         if file is None and one.study not in registry.STUDIES:
             raise UserError(
-                f"{one.study} is a study of yours; `causeway report {self.folder} --study FILE.py` draws its "
-                f"violations, as does `{command} --study FILE.py`"
+                f"{one.study} is your own study; `causeway report {self.folder} --study FILE.py` or `{command} "
+                f"--study FILE.py` draws its violations"
             )
         job, recording = explain.find(run_id, self.folder, file)
         command += f" --study {file}" if file else ""
@@ -62,7 +62,7 @@ class ViolationDrawer:
             if not self.most_s or job.engine not in engines.ENGINES:
                 raise UserError(f"`{command}` draws its violations")
             prepare(job.engine, job.network(), self.console)
-        with self.console.status(f"repeating run {run_id} with a witness"):
+        with self.console.status(f"repeating run {run_id} to draw its violations"):
             found = look(job, recording, EACH, self.most_s or inf)
         if not found.chains:
             raise UserError(f"no violation in the first {self.most_s:g} s of run {run_id}; `{command}` has no limit")

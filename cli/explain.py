@@ -1,4 +1,4 @@
-"""`causeway explain`: the causes of a run's first violations, as text, as a diagram, and as a log for ShiViz."""
+"""`causeway explain`: show the causes of a run's first violations, as text, as a diagram, and as a log for ShiViz."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISTAKES = ("violations", "duplicates", "missing")
 
 
 def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: Path, console: Console) -> bool:
-    """Explain the first violations of a run. Return whether there were any."""
+    """Explain the first violations of a run. Return whether there were violations."""
     job, recording = find(target, out_dir, study)
     console.print(
         f"{job.run_id}: examined by {'its recording' if recording else 'repeating it on ' + job.engine}", soft_wrap=True
@@ -41,7 +41,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
     folder = recording.parent.parent if recording is not None else Path(target) if Path(target).is_dir() else out_dir
     name_frames(found, folder / "pcap" / job.run_id)
     if not found.chains:
-        console.print("it has no violation")
+        console.print("this run has no violation")
         return False
     for number, one in enumerate(found.chains, 1):
         print_chain(one, f"{job.run_id}-{number}", f"{job.study.name}: {job.study.title}", pages, console, number == 1)
@@ -49,7 +49,7 @@ def explain(target: str, out_dir: Path, study: str | None, wanted: int, pages: P
 
 
 def name_frames(evidence: Evidence, folder: Path) -> None:
-    """Add to arrivals the frames that carried them, if captures of the run exist."""
+    """Add to each arrival the frame that carried it, if captures of the run exist."""
     network = evidence.network
     if folder.is_dir() and isinstance(network, MobileNetwork):
         stations = len(network.station_xy_mm)
@@ -75,23 +75,27 @@ def find(target: str, out_dir: Path, study: str | None) -> tuple[Job, Path | Non
     if path.is_dir():
         out_dir, target = path, _first_wrong(path)
     if not store.has_run(out_dir, target):
-        raise UserError(f"no run {target} in {out_dir}, and no file of that name; name the result folder by --out DIR")
+        raise UserError(
+            f"no run {target} in {out_dir}, and no file of this name; choose the result folder with --out DIR"
+        )
     run = store.read_table_of(out_dir, "runs", target).to_pylist()[0]
     rows = store.read_table_of(out_dir, "parameters", target).to_pylist()
     _check_study(run["study"], study, out_dir)
     job = _job(study or run["study"], {row["name"]: row["value"] for row in rows}, run)
     if run["code"] is not None and run["code"] != job.identity.code:
-        _warn(f"{target} was made by other code ({versions.short(run['code'])}) than the present one")
+        _warn(f"{target} was made by code other than the present one ({versions.short(run['code'])})")
     recording = out_dir / "recordings" / f"{target}.frames"
     if recording.is_file():
         return job, recording
     if job.external is not None:
-        raise UserError(f"{target} is a run on a network of your own; run it with --record to have it explained")
+        raise UserError(
+            f"{target} is a run on a network of your own; repeat it with --record, then explain the recording"
+        )
     return job, None
 
 
 def _job(name: str, reported: dict[str, str], run: Mapping[str, Any]) -> Job:
-    """Return the job of a run. Parameters beyond those of its study are of a user's own project."""
+    """Return the job of a run. Parameters that its study does not have belong to a user's own project."""
     fields = registry.get(name).Params.model_fields
     own = {key: value for key, value in reported.items() if key in fields}
     more = {key: value for key, value in reported.items() if key not in fields}
@@ -115,7 +119,7 @@ def _first_wrong(folder: Path) -> str:
     """Return the first run of a folder with a violation."""
     run_ids = sorted(store.finished_runs(folder))
     if not run_ids:
-        raise UserError(f"{folder} holds no finished run; `causeway run STUDY --out {folder}` makes one")
+        raise UserError(f"{folder} contains no finished run; `causeway run STUDY --out {folder}` makes one")
     for run_id in run_ids:
         rows = store.read_table_of(folder, "scalars", run_id).to_pylist()
         if any(row["name"] in MISTAKES and row["value"] > 0 for row in rows):
@@ -138,4 +142,4 @@ def print_chain(one: Chain, name: str, title: str, pages: Path, console: Console
     pages.mkdir(parents=True, exist_ok=True)
     page.write_text(spacetime.page(drawn(one, title)))
     log.write_text(shiviz.log(one.events, lines, one.names))
-    console.print(f"drawn in {page}, for ShiViz in {log}", soft_wrap=True)
+    console.print(f"diagram: {page}; log for ShiViz: {log}", soft_wrap=True)

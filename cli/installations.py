@@ -1,4 +1,4 @@
-"""The options of commands that choose among several OMNeT++ and INET."""
+"""Options that choose among several installations of OMNeT++ and INET."""
 
 from __future__ import annotations
 

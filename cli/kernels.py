@@ -1,7 +1,7 @@
-"""`causeway build kernels`: compiles the kernels of all studies, so that no first run waits for the compiler.
+"""`causeway build kernels`: compile the kernels of all studies, so that no first run waits for the compiler.
 
-Each study has a sweep `smallest`, which calls all its kernels within a few events; running it compiles them, in one
-process for each study. The first study goes before the others, because all of them share its kernels.
+Each study has a sweep `smallest`, which calls all of its kernels within a few events. Running this sweep compiles them,
+in one process for each study. The first study is compiled before the others, because all of them share its kernels.
 
     python -m causeway.cli.kernels STUDY        one study, in this process; prints how many kernels were compiled
 """
@@ -32,30 +32,30 @@ from causeway.toolchain.first_compile import on_first_compile
 
 SMALLEST = "smallest"
 CONVERTER = "convert"
-"""The name, beside those of studies, for the readers of OMNeT++'s result files."""
+"""The name of the readers of OMNeT++'s result files, used like the name of a study."""
 FIRST = "hash"
-"""The study that calls the kernels shared by all studies: the engine's wheel, the checker, the validation."""
+"""The study that calls the kernels shared by all studies: the engine's timer wheel, the checker, the validation."""
 
 
 def build_kernels(console: Console) -> None:
-    """Compile the kernels that are not compiled yet, in as many processes as there are cores, and show the progress."""
+    """Compile the kernels that are not compiled yet, in as many processes as there are cores, and show progress."""
     left = [name for name in (*registry.STUDIES, CONVERTER) if not _is_ready(name)]
     began = time.monotonic()
     failed: dict[str, str] = {}
     if left:
         if not console.is_terminal:
-            console.print("compiling the kernels of all studies ahead (once; about a minute)", soft_wrap=True)
+            console.print("compiling the kernels of all studies (once; about a minute)", soft_wrap=True)
         failed = _with_progress(left, console)
     for name, why in failed.items():
-        console.print(f"the kernels of {name} are not compiled ahead: {why}", soft_wrap=True)
+        console.print(f"the kernels of {name} could not be compiled: {why}", soft_wrap=True)
     took = f", compiled in {time.monotonic() - began:.0f} s" if left else ""
     console.print(f"kernels of {len(registry.STUDIES) - len(failed)} studies are ready{took}", soft_wrap=True)
 
 
 def _with_progress(names: list[str], console: Console) -> dict[str, str]:
-    """Return the studies that failed, and why."""
+    """Return the studies that failed, with the reasons."""
     columns = (
-        SpinnerColumn(), TextColumn("compiling kernels ahead (once)"), BarColumn(), MofNCompleteColumn(),
+        SpinnerColumn(), TextColumn("compiling kernels (once)"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
     )  # fmt: skip
     failed: dict[str, str] = {}
@@ -70,7 +70,10 @@ def _with_progress(names: list[str], console: Console) -> dict[str, str]:
 
 
 def _compile_all(names: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Compile several studies at once. Yield (the study that is done or "", its error or "", the studies running)."""
+    """Compile several studies at once.
+
+    Yield tuples: the study that is done or "", its error or "", and the studies still running.
+    """
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
         running: dict[Future[str], str] = {pool.submit(_in_a_process, name): name for name in names}
         yield "", "", list(names)
@@ -93,7 +96,7 @@ def _in_a_process(name: str) -> str:
 def compile_study(name: str) -> int:
     """Run the study's smallest points on every installed engine. Return the number of compiled kernels.
 
-    Events from a simulator are in read-only memory, those of `inline` in writable memory: numba compiles for both.
+    Events from a simulator are in read-only memory, and events of `inline` in writable memory; numba compiles for each.
     """
     with on_first_compile(lambda: None) as compiled:
         if name == CONVERTER:
@@ -124,12 +127,12 @@ def _convert_samples() -> None:
 
 
 def _is_built(engine: str, network: Network | None = None) -> bool:
-    """Return whether the adapters of an engine (for a network) are compiled, as this command compiles only kernels."""
+    """Return whether the adapters of an engine (for a network) are compiled; this command compiles only kernels."""
     return all(adapter.is_built() for adapter in engines.get(engine).adapters(network))
 
 
 def _stamp(name: str) -> Path:
-    """Return the file that lists the engines for which a study's kernels were compiled ahead."""
+    """Return the file that lists the engines for which a study's kernels have been compiled."""
     return kernels_dir() / f"ahead-{name}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before all other imports: it restarts the process
+if __name__ == "__main__":  # must come before all other imports, since it restarts the process
     from causeway.pycontrol.hash_seed import fix_hash_seed
 
     fix_hash_seed()
@@ -62,7 +62,7 @@ def doctor(
     omnetpp: Omnetpp = None,
     inet: Inet = None,
 ) -> None:
-    """Check the software on this machine, or a result folder, and advise what to do about each problem."""
+    """Check the software on this machine, or a result folder, and print what to do about each problem."""
     from causeway.cli import doctor
 
     if directory is None:
@@ -87,11 +87,11 @@ def studies(
 @app.command()
 def examples(
     names: Annotated[
-        list[str] | None, typer.Argument(help="The examples to copy, or `all`; default: list them.")
+        list[str] | None, typer.Argument(help="The examples to copy, or `all`. Default: list the examples.")
     ] = None,
     into: Annotated[Path, typer.Option("--into", help="The folder to copy into.")] = Path("."),
 ) -> None:
-    """List the examples that come with Causeway, or copy some into a folder of yours."""
+    """List the examples that come with Causeway, or copy some of them."""
     from causeway.cli.bundled import show_or_copy
 
     show_or_copy(names or [], into, out)
@@ -99,7 +99,7 @@ def examples(
 
 @app.command()
 def new(file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The file to write.")]) -> None:
-    """Write a protocol to begin with: a node, a network and a run. A file that is there is not replaced."""
+    """Write a first protocol: a node, a network and a run. An existing file is not replaced."""
     from causeway.cli.new import write_protocol
 
     write_protocol(file, out)
@@ -112,15 +112,15 @@ LogLevel = Annotated[
     str, typer.Option(metavar="LEVEL", help="Print the nodes' log: debug, info, warning, error or critical.")
 ]
 LogFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the nodes' log there (level info unless --log).")
+    Path | None, typer.Option(metavar="FILE", help="The file for the nodes' log (level info without --log).")
 ]
 Animate = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", min=0.001, help="Record positions at this interval, for an animation."),
+    typer.Option(metavar="SECONDS", min=0.001, help="Record positions for an animation, at this interval."),
 ]
 Fingerprint = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Keep each run's fingerprint there, or compare it (engine omnet)."),
+    typer.Option(metavar="DIR", help="The file of the runs' fingerprints: write or compare (engine omnet)."),
 ]
 
 
@@ -128,7 +128,7 @@ Fingerprint = Annotated[
 def run(
     study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
     engine: Annotated[
-        str | None, typer.Option(help="inline, omnet or ns3; default: the study's first that is installed.")
+        str | None, typer.Option(help="inline, omnet or ns3. Default: the study's first engine that is installed.")
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     sweep: Annotated[str | None, typer.Option(help="One of the study's named sweeps instead of one point.")] = None,
@@ -139,35 +139,36 @@ def run(
         bool, typer.Option(help="Keep the frames of every run in OUT/recordings, for `causeway replay`.")
     ] = False,
     spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Run as Spark tasks: local[*] or spark://...")
+        str | None, typer.Option(metavar="MASTER", help="Run as tasks of Spark: local[*] or spark://...")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Simulate in N processes of this machine (default: its cores).")
+        int | None, typer.Option(metavar="N", help="Number of processes on this machine. Default: its cores.")
     ] = None,
     cap: Annotated[
         int,
-        typer.Option(min=0, max=2**31 - 1, help="Close a window at this many events (0: never). Changes no result."),
+        typer.Option(
+            min=0, max=2**31 - 1, help="Maximum number of events in a window (0: no limit). No result depends on it."
+        ),
     ] = 0,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make all runs anew, and remove those that are in OUT.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat all runs, and remove those that are in OUT.")] = False,
     twice: Annotated[
         bool,
-        typer.Option("--twice", help="Make each run twice and report the first difference; keep nothing."),
+        typer.Option("--twice", help="Run each point twice, report the first difference, and keep no results."),
     ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Print every scalar, not only the study's headlines.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")] = False,
     ini: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An INET project, whose network replaces the study's.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The ini file of an INET project; its network replaces the study's."),
     ] = None,
     config: Annotated[
-        str, typer.Option(metavar="NAME", help="The configuration of --ini; all of its runs.")
+        str, typer.Option(metavar="NAME", help="The configuration in --ini. All of its runs are made.")
     ] = "General",
     hosts: Annotated[
-        str, typer.Option(metavar="PATTERN", help="The hosts of --ini that take part, unless the ini file names them.")
+        str, typer.Option(metavar="PATTERN", help="The hosts of the project that are nodes, unless --ini says so.")
     ] = "",
     pcap: Annotated[
-        bool, typer.Option("--pcap", help="Capture the frames of every node into OUT/pcap (engine omnet).")
+        bool, typer.Option("--pcap", help="Capture every node's frames in OUT/pcap (engine omnet).")
     ] = False,
     eventlog: Annotated[
         bool, typer.Option("--eventlog", help="Keep OMNeT++'s event log in OUT/eventlog (engine omnet).")
@@ -181,7 +182,10 @@ def run(
     omnetpp: Omnetpp = None,
     inet: Inet = None,
 ) -> None:
-    """Run a study: one point or a sweep, once or many times. Runs in OUT are reused unless their code changed."""
+    """Run a study: one point or a sweep, once or many times.
+
+    Finished runs in OUT are used again unless the code has changed.
+    """
     from causeway.cli.run import Instruments, RunOptions, contained, project_of, run_study
 
     options = RunOptions(
@@ -198,16 +202,21 @@ def run(
 def attach(
     study: Annotated[str, typer.Argument(help="The study with the protocol for your simulations.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the protocol and its load; the simulation's own is yours.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the protocol and of its load. The simulation has its own.")] = 1,
     hosts: Annotated[
-        str, typer.Option(metavar="PATTERN", help="Your INET network's hosts, instead of the study's own network.")
+        str, typer.Option(metavar="PATTERN", help="The hosts of your INET network, which replaces the study's network.")
     ] = "",
-    times: Annotated[int, typer.Option(min=0, help="End after so many simulations (0: when interrupted).")] = 0,
-    out_dir: Annotated[Path | None, typer.Option("--out", help="Keep the results, a folder an attempt.")] = None,
+    times: Annotated[int, typer.Option(min=0, help="Number of simulations to wait for (0: until interrupted).")] = 0,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", help="The folder for results, with one folder for each simulation.")
+    ] = None,
     omnetpp: Omnetpp = None,
     inet: Inet = None,
 ) -> None:
-    """Wait for simulations that you start in a shell, the IDE, Qtenv or a debugger, and print the settings for them."""
+    """Wait for simulations that you start in a shell, the IDE, Qtenv or a debugger.
+
+    The settings that these simulations need are printed first.
+    """
     from causeway.cli.attach import attach_study
 
     attach_study(study, set_ or [], seed, hosts, out_dir, times, out)
@@ -221,14 +230,12 @@ Properties = Annotated[
         "once, causal and arrives. Repeatable.",
     ),
 ]
-Always = Annotated[list[str] | None, typer.Option(metavar="PYTHON", help="A condition for every state, over `nodes`.")]
-AtEnd = Annotated[
-    list[str] | None, typer.Option(metavar="PYTHON", help="A condition for states without further events.")
-]
+Always = Annotated[list[str] | None, typer.Option(metavar="PYTHON", help="A condition on `nodes` for every state.")]
+AtEnd = Annotated[list[str] | None, typer.Option(metavar="PYTHON", help="A condition on `nodes` for final states.")]
 OnlyCalls = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Only this call of the application. Repeatable.")
+    list[str] | None, typer.Option(metavar="NAME", help="Allow only this call of the application. Repeatable.")
 ]
-Late = Annotated[bool, typer.Option("--late", help="Timers fire in order, once no other events are left.")]
+Late = Annotated[bool, typer.Option("--late", help="Timers fire in order, and only if no other event is left.")]
 OneState = Annotated[
     bool, typer.Option(help="Exhaustive search: merge states that differ only in names of symmetric nodes.")
 ]
@@ -236,7 +243,7 @@ OneState = Annotated[
 
 @app.command()
 def check(
-    study: Annotated[str, typer.Argument(help="A study whose protocol is made of nodes (PerNode), or a file.")],
+    study: Annotated[str, typer.Argument(help="A study whose protocol consists of nodes (PerNode), or a file.")],
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="K=V", help="A parameter; repeatable.")] = None,
     property_: Properties = None,
     always: Always = None,
@@ -244,27 +251,29 @@ def check(
     bound: Annotated[
         list[str] | None, typer.Option(metavar="NAME=N", help="Nodes keep at most N things in NAME. Repeatable.")
     ] = None,
-    broadcasts: Annotated[int | None, typer.Option(min=0, help="Number of messages that are broadcast.")] = None,
-    calls: Annotated[int | None, typer.Option(min=0, help="Most other calls of the application.")] = None,
+    broadcasts: Annotated[int | None, typer.Option(min=0, help="Number of broadcasts.")] = None,
+    calls: Annotated[int | None, typer.Option(min=0, help="Maximum number of other calls of the application.")] = None,
     call: OnlyCalls = None,
-    moves: Annotated[int | None, typer.Option(min=0, help="Most changes of cells by hosts.")] = None,
-    losses: Annotated[int | None, typer.Option(min=0, help="Most lost copies.")] = None,
-    duplicates: Annotated[int | None, typer.Option(min=0, help="Most copies that arrive twice.")] = None,
-    crashes: Annotated[int | None, typer.Option(min=0, help="Most failing nodes.")] = None,
-    recover: Annotated[bool | None, typer.Option(help="Let nodes that failed come back.")] = None,
+    moves: Annotated[int | None, typer.Option(min=0, help="Maximum number of moves of hosts to other cells.")] = None,
+    losses: Annotated[int | None, typer.Option(min=0, help="Maximum number of lost copies.")] = None,
+    duplicates: Annotated[int | None, typer.Option(min=0, help="Maximum number of copies that arrive twice.")] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, help="Maximum number of nodes that fail.")] = None,
+    recover: Annotated[bool | None, typer.Option(help="Let failed nodes recover.")] = None,
     forever: Annotated[bool | None, typer.Option(help="Let a copy arrive any number of times.")] = None,
     tries: Annotated[int, typer.Option(min=1, help="Number of random schedules.")] = 5000,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for the search (for each mutant).")] = 60.0,
-    every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Exhaustive search of up to STATES states.")] = 0,
+    every: Annotated[int, typer.Option(metavar="STATES", min=0, help="Search exhaustively, up to STATES states.")] = 0,
     late: Late = False,
-    early: Annotated[int | None, typer.Option(min=0, help="With --late: timers that may fire early.")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Exhaustive, not reduced: finds the shortest.")] = False,
+    early: Annotated[int | None, typer.Option(min=0, help="With --late: number of timers that may fire early.")] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Exhaustive search without reduction: finds the shortest schedule.")
+    ] = False,
     symmetry: OneState = True,
     mutants: Annotated[
-        bool, typer.Option("--mutants", help="Mutate the protocol's lines one by one, and list survivors.")
+        bool, typer.Option("--mutants", help="Mutate the protocol line by line, and list undetected mutants.")
     ] = False,
     seeded: Annotated[
-        Path | None, typer.Option(metavar="FILE.py", help="Mistakes to plant: functions of a monkeypatch.")
+        Path | None, typer.Option(metavar="FILE.py", help="A file of mistakes to plant: functions of a monkeypatch.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random schedules.")] = 1,
     out_dir: Annotated[Path, typer.Option("--out", help="Folder for counterexamples.")] = Path("results/check"),
@@ -287,7 +296,7 @@ def check(
         parse_bounds(bound or []), "late" if late else "", tuple(call or ()), bool(every),
     )  # fmt: skip
     if not every and (whole or not symmetry):
-        raise UserError("--whole and --no-symmetry are about every order; say --every STATES, too, or leave them out")
+        raise UserError("--whole and --no-symmetry need an exhaustive search; add --every STATES, or omit them")
     with contained(study):
         trial.check_effect()
         if mutants:
@@ -301,15 +310,15 @@ def check(
 
 @app.command()
 def explain(
-    run: Annotated[str, typer.Argument(help="A run's id, a recording, or a result folder (its first run gone wrong).")],
+    run: Annotated[str, typer.Argument(help="A run's id, a recording, or a result folder (its first wrong run).")],
     out_dir: OutDir = Path("results"),
     study: Annotated[
-        str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is not one of ours.")
+        str | None, typer.Option(metavar="FILE.py", help="The file of the run's study, if it is your own.")
     ] = None,
     violations: Annotated[int, typer.Option(min=1, max=100, help="Number of violations to explain.")] = 3,
     pages: Annotated[Path, typer.Option(help="Folder for diagrams.")] = Path("results/explained"),
 ) -> None:
-    """Explain a run's first violations: in words, as a space-time diagram, and as a log for ShiViz."""
+    """Explain a run's first violations as text, as a space-time diagram, and as a log for ShiViz."""
     from causeway.cli import explain
 
     raise typer.Exit(1 if explain.explain(run, out_dir, study, violations, pages, out) else 0)
@@ -318,7 +327,7 @@ def explain(
 @app.command("build")
 def build_(
     engine: Annotated[
-        list[str] | None, typer.Argument(help="ns3, omnet, kernels; default: all that can be compiled here.")
+        list[str] | None, typer.Argument(help="ns3, omnet or kernels. Default: all that can be compiled here.")
     ] = None,
     omnetpp: Omnetpp = None,
     inet: Inet = None,
@@ -336,37 +345,40 @@ def build_(
 def replay(
     file: Annotated[Path, typer.Argument(help="A recording (see `run --record`), or a counterexample (.json).")],
     study: Annotated[
-        str | None, typer.Option(metavar="FILE.py", help="The file of the recorded study, if it is not one of ours.")
+        str | None, typer.Option(metavar="FILE.py", help="The file of the recorded study, if it is your own.")
     ] = None,
     by_hand: Annotated[
         bool,
         typer.Option(
             "--pdb",
-            help="The debugger: a counterexample event by event, backwards too; a recording at --at (and --node).",
+            help="Debug: a counterexample event by event, also backwards; a recording at --at (and --node).",
         ),
     ] = False,
     always: Always = None,
     at_end: AtEnd = None,
     at: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=0, help="With --pdb: stop at the first event from then on.")
+        float | None,
+        typer.Option(metavar="SECONDS", min=0, help="With --pdb: stop at the first event from this time on."),
     ] = None,
-    node: Annotated[int | None, typer.Option(min=0, help="With --at: the first event of this node.")] = None,
+    node: Annotated[int | None, typer.Option(min=0, help="With --at: stop at the first event of this node.")] = None,
 ) -> None:
     """Feed recorded frames to the protocol again, and report the first frame where it answers differently.
 
-    A counterexample of `check` is followed again.
+    A counterexample of `check` is executed again.
     """
     from causeway.cli.replay import replay_example, replay_file
 
     if file.suffix == ".json":
         if at is not None or node is not None:
-            raise UserError("--at and --node are for a recording; a counterexample is followed event by event (--pdb)")
+            raise UserError("--at and --node need a recording; a counterexample is debugged event by event (--pdb)")
         differs = replay_example(file, out, study, by_hand, always or [], at_end or [])
         raise typer.Exit(1 if differs else 0)
     if always or at_end:
-        raise UserError("--always and --at-end are for a counterexample of `causeway check` (a .json file)")
+        raise UserError("--always and --at-end need a counterexample of `causeway check` (a .json file)")
     if by_hand != (at is not None) or (node is not None and at is None):
-        raise UserError("--pdb stops in a recording at an instant; say --pdb --at SECONDS, and --node N for one node")
+        raise UserError(
+            "--pdb needs the time at which to stop in a recording: --pdb --at SECONDS, and --node N for one node"
+        )
     replay_file(file, out, study, None if at is None else (round(at * 10**12), -1 if node is None else node))
 
 
@@ -374,24 +386,27 @@ def replay(
 def report(
     directory: Folder,
     spark: Annotated[
-        str | None, typer.Option(metavar="MASTER", help="Where Spark reduces (default: local[*]).")
+        str | None, typer.Option(metavar="MASTER", help="The Spark master for the reductions. Default: local[*].")
     ] = None,
     kinds: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with plots, or kinds of plots, of your own.")
+        list[Path] | None, typer.Option(metavar="FILE.py", help="A file with your own plots or kinds of plots.")
     ] = None,
     export: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FORMAT", help="svg, pdf, pgf (figures), tex (tables): files for a paper, in report/export."
+            metavar="FORMAT",
+            help="Also write files for a paper into report/export: svg, pdf, pgf (figures) or tex (tables).",
         ),
     ] = None,
     study: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE.py", help="A study of yours, to draw examples of its violations."),
+        typer.Option(metavar="FILE.py", help="The file of your own study, to draw examples of its violations."),
     ] = None,
     again: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0, help="Time to repeat a wrong run, to draw its violations (0: none)."),
+        typer.Option(
+            metavar="SECONDS", min=0, help="Time limit for repeating a wrong run to draw its violations (0: draw none)."
+        ),
     ] = 20.0,
 ) -> None:
     """Write DIR/report/index.html and comparison.csv from a result folder."""
@@ -405,7 +420,7 @@ for command in (tables, convert, compact, diff):
 
 
 def main() -> None:
-    """Run the command line. Every error of a user is reported in one line."""
+    """Run the command line. Every error that a user can correct is reported in one line."""
     signal.signal(signal.SIGTERM, _terminate)
     if has_other_distribution():
         print(f"causeway: {other_distribution()}", file=sys.stderr)
@@ -426,7 +441,7 @@ def main() -> None:
         advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
         _complain(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
-        if reported := describe_user_error(error):  # a mistake in a study of the user's own
+        if reported := describe_user_error(error):  # a mistake in a user's own study
             _complain(reported, 1)
         raise
 
@@ -435,7 +450,7 @@ _terminated: list[int] = []
 
 
 def _terminate(number: int, _: object) -> None:
-    """End the command on SIGTERM as on an interrupt, which ends workers and simulators and commits finished runs."""
+    """End the command on SIGTERM as on an interrupt: end workers and simulators, and commit finished runs."""
     if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None):
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
@@ -449,7 +464,7 @@ def _complain(text: str, status: int) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print the one JSON object of --json."""
+    """Print the single JSON object of --json."""
     text = json.dumps(value, allow_nan=False, default=str)
     with real_stdout():
         print(text, flush=True)

@@ -1,4 +1,4 @@
-"""`causeway check --mutants` and `--seeded`: plants mistakes in the protocol, which the properties should detect."""
+"""`causeway check --mutants` and `--seeded`: plant mistakes in the protocol, which the properties should detect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRIES_FIRST = 60
 
 @confined()
 def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: Console) -> bool:
-    """Mutate the lines of the protocol one by one. Return whether a mutant survives."""
+    """Mutate the protocol line by line. Return whether a mutant survives."""
     _check_passes(trial, tries, seconds, seed)
     ran: set[Any] = set()
     with mutants.reached(ran):
@@ -56,7 +56,7 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
             console.print(
                 Text.assemble(("survives", "red"), f" {place}  {mutant.what}:  {printable(line)}"), soft_wrap=True
             )
-    console.print(f"{done} mutants, {done - survived} noticed, {survived} survive, {time.monotonic() - began:.0f} s")
+    console.print(f"{done} mutants, {done - survived} detected, {survived} survive, {time.monotonic() - began:.0f} s")
     return survived > 0
 
 
@@ -64,16 +64,16 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
 def check_seeded(
     trial: Trial, file: Path, tries: int, seconds: float, seed: int, console: Console, states: int = 0
 ) -> bool:  # fmt: skip
-    """Try every mistake in a file of patches. Return whether one is missed.
+    """Try each mistake in a file of patches. Return whether one is not detected.
 
     Args:
         trial: The model.
         file: The file with the patches.
         tries: The number of random schedules.
-        seconds: The time for each mistake.
+        seconds: The time limit for each mistake.
         seed: The seed of the schedules.
         console: The console to print to.
-        states: If not 0, search exhaustively, up to this many states, instead of random schedules.
+        states: If not 0, search exhaustively, up to this many states, instead of by random schedules.
     """
     _check_passes(trial, tries, seconds, seed, states)
     missed = 0
@@ -94,7 +94,7 @@ def check_seeded(
 
 
 def _check_passes(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
-    """Refuse a protocol that violates a property without any mistake, as every mistake would seem to be detected."""
+    """Refuse a protocol that violates a property without any mistake, since every mistake would seem to be detected."""
     if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
         raise UserError(f"the protocol violates a property without mutants ({broken}); correct it first")
 
@@ -114,7 +114,7 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
 def _noticed(
     trial: Trial, tries: int, seconds: float, seed: int, shrink: bool, states: int = 0
 ) -> tuple[str | None, int]:  # fmt: skip
-    """Return the broken property and the number of events, from random schedules and then from an exhaustive search.
+    """Return the violated property and the number of events, found by random schedules or then by exhaustive search.
 
     With `states`, only the exhaustive search is done.
     """

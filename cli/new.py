@@ -1,4 +1,4 @@
-"""`causeway new`: a file to begin with, and the first steps that `causeway` without arguments shows."""
+"""`causeway new` writes a first protocol. `causeway` without arguments shows the first steps."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def show_first_steps(console: Console) -> None:
 
 
 def write_protocol(file: Path, console: Console) -> None:
-    """Write the first example under a name of its own: its class is named after the file.
+    """Write the first example to a file, and name its class after the file.
 
     Raises:
         UserError: The file exists already, or its name cannot be that of a Python module.
     """
     name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]+", file.stem))
     if file.suffix != ".py" or not name.isidentifier():
-        raise UserError(f"{file} is no name for a protocol; give one of letters, digits and _, as in my_protocol.py")
+        raise UserError(f"{file} is not a name for a protocol; use letters, digits and _, as in my_protocol.py")
     text = (EXAMPLES / "first.py").read_text(encoding="utf-8").replace("Flooder", name)
     _, _, program = text.partition('"""\n\n')
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -41,5 +41,5 @@ def write_protocol(file: Path, console: Console) -> None:
         with file.open("x", encoding="utf-8") as target:
             target.write(f'"""{name}: a node, a network and a run."""\n\n{program}')
     except FileExistsError:
-        raise UserError(f"{file} exists already; give another name") from None
+        raise UserError(f"{file} exists already; choose another name") from None
     console.print(f"{file}; `python {file}` runs it", highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Refuse an option that takes one value and is set twice: typer would take the last value without a message."""
+"""Refuse an option that takes one value and is set twice. typer would use the last value without a message."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typer.core import TyperGroup, TyperOption
 
 
 class Interrupted(Exception):
-    """The user interrupted the command. Typer would end it without a message."""
+    """Raised if the user interrupts the command. Typer would end it without a message."""
 
 
 class StrictGroup(TyperGroup):
-    """A group of commands that check for repeated options before they parse them, and pass interrupts on."""
+    """A group of commands that refuses repeated options before it parses them, and that reports interrupts."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
@@ -40,5 +40,5 @@ def _parsed(command: Any, parse: Callable[..., list[str]], ctx: Any, args: list[
     _, _, options = command.make_parser(ctx).parse_args(args=list(args))
     for option in options:
         if isinstance(option, TyperOption) and options.count(option) > 1 and not (option.multiple or option.is_flag):
-            raise typer.BadParameter("it is set twice; leave one out", ctx, option)
+            raise typer.BadParameter("it is set twice; remove one", ctx, option)
     return parse(ctx, args)

@@ -1,8 +1,8 @@
 """The output of `causeway run`: points as rows, their parameters and the study's headlines as columns.
 
-Where the paper prints a number for a headline of a point, it stands beside ours, with the sign of its verdict.
+If the paper prints a number for a headline of a point, it is printed beside ours, with the sign of the verdict.
 
-Columns that do not fit the width of the terminal are printed as another table below, never cut or wrapped.
+Columns that do not fit the width of the terminal are printed in another table below. They are never cut or wrapped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def show(
     console: Console, title: str, headlines: Sequence[Headline], jobs: Sequence[Job], found: Sequence[dict[str, Any]],
     everything: bool, published: Sequence[Mapping[str, Any]] = (),
 ) -> None:  # fmt: skip
-    """Print the means over the repetitions of every point, and the published numbers of these points."""
+    """Print the means over the repetitions of every point, and the published numbers for these points."""
     differ = _differing([job.parameters for job in jobs])
     points: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for run in found:
@@ -72,7 +72,7 @@ def _print_one(
 def _print_points(console: Console, labels: Cells, results: Cells) -> None:
     """Print points as rows, in as many tables as the width of the terminal requires."""
     room = console.width - 2
-    if sum(_widths(labels)) > room * 2 // 3:  # too wide to repeat in every table: the points get numbers
+    if sum(_widths(labels)) > room * 2 // 3:  # too wide to repeat in every table, so the points get numbers
         numbers = [str(i + 1) for i in range(len(next(iter(results.values()))))]
         for i, number in enumerate(numbers):
             reported = ", ".join(f"{name}={cells[i]}" for name, cells in labels.items())
@@ -140,7 +140,7 @@ def _paper(runs: Sequence[Mapping[str, Any]], formula: str, published: Sequence[
 
 
 def _print_signs(console: Console, cells: Sequence[str]) -> None:
-    """Print what the signs beside the paper's numbers mean."""
+    """Print the meanings of the signs beside the paper's numbers."""
     there = {cell[-1] for cell in cells if cell}
     words = [f"{sign} {_MEANINGS.get(kind, kind)}" for kind, sign in SIGNS.items() if sign in there]
     if words:

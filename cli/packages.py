@@ -18,7 +18,7 @@ MARKED = re.compile(r"(<!-- packages -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def packages() -> list[str]:
-    """Return the top-level folders that hold Python code of the product."""
+    """Return the top-level folders with Python code of the product."""
     links = (SOURCES / "causeway").iterdir()
     return sorted(path.name for path in links if path.is_symlink() and (path / "__init__.py").exists())
 
@@ -58,7 +58,7 @@ def below(package: str, path: tuple[str, ...] = ()) -> set[str]:
 
 
 def arrows() -> list[tuple[str, str]]:
-    """Return the imports that do not follow from others."""
+    """Return the imports that do not follow from other imports."""
     found = []
     for package in packages():
         direct = graph()[package]

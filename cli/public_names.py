@@ -1,6 +1,6 @@
 """Write docs/api.txt, the public names of Causeway with their signatures. A test compares it with the code.
 
-`python -m causeway.cli.public_names` writes it, so that a change of the interface is a change of that file.
+`python -m causeway.cli.public_names` writes the file, so that every change of the interface changes it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONLY = {
     "Programs": set[str](),
     "SoloLoop": {"run_until_complete", "time", "close", "forgotten_failures", "pending_tasks"},
 }
-"""Members that are public of a class whose other methods Causeway or asyncio call."""
+"""Public members of classes whose other methods are called only by Causeway or asyncio."""
 MADE_FOR_USERS = {
     "Context", "Node", "PlotData", "ProgramNode", "Request", "Run", "Simulation", "Sweep", "TimerHandle", "Window",
 }  # fmt: skip
@@ -56,7 +56,7 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
         for one in typing.get_overloads(thing) or [thing]:
             shared = "setting" in inspect.signature(one).parameters
             yield _call(f"def {name}", takes_setting(one) if shared else one)
-    elif isinstance(thing, types.GenericAlias):  # its arguments are shown differently by versions of numpy
+    elif isinstance(thing, types.GenericAlias):  # versions of numpy show its arguments differently
         yield f"{name} = {thing.__origin__.__name__}"
     else:
         yield f"{name} = ..." if name == "__version__" else f"{name} = {_plain(repr(thing))}"
@@ -69,7 +69,7 @@ def _bases(kind: type) -> str:
 
 
 def _members(name: str, kind: type) -> Iterator[str]:
-    """Yield the constructor and the documented members, without those that a public base has, too."""
+    """Yield the constructor and the documented members, except those that a public base also has."""
     if issubclass(kind, enum.Enum):
         yield from (f"    {one.name} = {one.value!r}" for one in kind)
         return
@@ -100,7 +100,7 @@ def _has_constructor(kind: type) -> bool:
 
 
 def _member(name: str, value: Any) -> str | None:
-    """Return the line of a member of a class; None if it is none that users call or read."""
+    """Return the line of a member of a class; None if users neither call nor read it."""
     if isinstance(value, property | Reading):
         read: Any = value.fget if isinstance(value, property) else value.read
         return f"    {name}: {_annotation(inspect.signature(read).return_annotation)}"
@@ -110,7 +110,7 @@ def _member(name: str, value: Any) -> str | None:
 
 
 def _call(head: str, thing: Any) -> str:
-    """Return the signature of a function or a class behind a name; with a line for each argument if it is long."""
+    """Return the signature of a function or class after a name. A long one has a line for each argument."""
     signature = inspect.signature(thing)
     arguments: list[str] = []
     for name, one in signature.parameters.items():
@@ -142,7 +142,7 @@ def _annotation(annotation: Any) -> str:
 
 
 def _plain(shown: str) -> str:
-    """Return a text without what differs between machines and does not tell: addresses, names of modules."""
+    """Remove the parts of a text that differ between machines: addresses, and names of modules."""
     shown = re.sub(r" at 0x[0-9a-f]+", "", shown)
     return re.sub(r"\b(?:causeway|typing|collections|pathlib|numpy)(?:\.[a-z_]\w*)*\.(?=[A-Za-z_])", "", shown)
 

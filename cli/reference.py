@@ -1,4 +1,4 @@
-"""Generates docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
+"""Generate docs/reference.md from the code: commands, studies, events, actions, tables. A test keeps it up to date.
 
 `python -m causeway.cli.reference` writes it.
 """
@@ -47,7 +47,7 @@ def _folded(line: str) -> str:
     if line.startswith("|"):
         return line
     indent = "  " if line.startswith(("- ", "  ")) else ""
-    ends = "  " if line.endswith("  ") else ""  # two blanks are a line break in markdown
+    ends = "  " if line.endswith("  ") else ""  # two blanks at the end are a line break in markdown
     return (
         "\n".join(textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
         + ends
@@ -60,13 +60,13 @@ def _public() -> str:
     for name in api.__all__:
         thing = getattr(api, name)
         if name.startswith("__"):
-            text = "the version that is installed"
+            text = "the installed version"
         elif callable(thing):
             text = _summary(thing)
         else:
             text = f"{thing:,}" if isinstance(thing, int) else str(thing)
         lines.append(f"- `{name}`: {text}")
-    return "What `from causeway import ...` gives, and semantic versions promise:\n\n" + "\n".join(lines)
+    return "The names that `from causeway import ...` provides. Semantic versioning covers them:\n\n" + "\n".join(lines)
 
 
 def _summary(thing: object) -> str:
@@ -85,7 +85,7 @@ def _commands() -> str:
 
 
 def _study(study: Study) -> str:
-    rows = ["| parameter | default | what |", "|---|---|---|"]
+    rows = ["| parameter | default | meaning |", "|---|---|---|"]
     for name, field in study.Params.model_fields.items():
         rows.append(f"| `{name}` | `{field.default}` | {(field.description or '').replace('|', '/')} |")
     sweeps = ", ".join(f"`{name}` ({len(points)})" for name, points in study.sweeps.items()) or "none"
@@ -101,7 +101,7 @@ def _study(study: Study) -> str:
 
 
 def _scalars() -> str:
-    """Return the table of scalars that runs of every study have."""
+    """Return the table of the scalars that runs of every study have."""
     rows = [f"| `{name}` | {meaning} |" for name, meaning in MEANINGS.items()]
     return "\n".join(["| scalar | meaning |", "|---|---|", *rows])
 

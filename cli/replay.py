@@ -1,4 +1,4 @@
-"""`causeway replay`."""
+"""`causeway replay`: run a protocol on a recording again, or execute a counterexample again."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def replay_file(
 ) -> None:
     """Run the recorded study's protocol on the recorded frames.
 
-    A recording is data: it selects one of Causeway's own studies, and never names a file that is then executed. The
-    user must name the file of another study.
+    A recording is data: it can select one of Causeway's own studies, but not a file that is then executed. For any
+    other study, the user must pass the file.
 
     Raises:
         RunError: An answer differs from the recorded one.
@@ -46,8 +46,8 @@ def replay_file(
     setup = describe(path).setup
     if study_name is None and setup.study not in registry.STUDIES:
         raise UserError(
-            f"{path} is of a study that does not ship with Causeway ({setup.study}); if it is yours, use "
-            f"`causeway replay {path} --study FILE.py`"
+            f"{path} was made with a study that does not ship with Causeway ({setup.study}); add its file: `causeway "
+            f"replay {path} --study FILE.py`"
         )
     job = recorded_job(path, setup, study_name or setup.study)
     protocol = job.study.protocol(job.params)
@@ -57,7 +57,7 @@ def replay_file(
         observers = job.study.observers(job.params, spec.network.nodes)
         outcome = run_protocol(ReplayEngine(), spec, protocol, observers, steps=stop)
     if stop is not None and not stop.reached:
-        raise UserError(f"{path} has no such event after that time; choose an earlier one, or leave --node out")
+        raise UserError(f"{path} has no such event after this time; choose an earlier time, or omit --node")
     reported = (
         f"{path}: {outcome.windows} windows, {outcome.events} events of {outcome.engine_version}: the same answers; "
         f"digest {outcome.digest}"
@@ -76,7 +76,7 @@ def replay_example(
     path: Path, console: Console, study_name: str | None, by_hand: bool, always: Sequence[str] = (),
     at_end: Sequence[str] = (),
 ) -> bool:  # fmt: skip
-    """Follow a counterexample of `causeway check` again; return whether its result differs from the stored one.
+    """Execute a counterexample of `causeway check` again; return whether its result differs from the stored one.
 
     `always` and `at_end` are the conditions with which it was found. They are code, so they are not read from the file.
     """
@@ -86,10 +86,10 @@ def replay_example(
         trial = Trial(**{**kept["trial"], **listed})
         plan = [int(number) for number in kept["plan"]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{path} is no counterexample; `causeway check` keeps them in results/check") from None
+        raise UserError(f"{path} is not a counterexample; `causeway check` writes them to results/check") from None
     if study_name is None and trial.study_name not in registry.STUDIES:
         raise UserError(
-            f"{path} is of a study that does not ship with Causeway ({trial.study_name}); if it is yours, use "
+            f"{path} was made with a study that does not ship with Causeway ({trial.study_name}); add its file: "
             f"`causeway replay {path} --study FILE.py`"
         )
     _check_conditions(path, trial, study_name, always, at_end)
@@ -103,10 +103,11 @@ def replay_example(
         log = stepper.model.whole_log
     for line in schedule_page.lines_of(log):
         console.print(Text(printable(line)), soft_wrap=True)
-    console.print(Text(f"broken {printable(broken)}" if broken else "nothing is broken"), soft_wrap=True)
+    console.print(Text(f"broken {printable(broken)}" if broken else "no violation found"), soft_wrap=True)
     if broken is None and not kept.get("deterministic", True):
         console.print(
-            Text(f"it was not deterministic; it violated once: {printable(str(kept.get('broken')))}"), soft_wrap=True
+            Text(f"it was not deterministic; one execution violated: {printable(str(kept.get('broken')))}"),
+            soft_wrap=True,
         )
     return broken != kept.get("broken")
 
@@ -114,14 +115,14 @@ def replay_example(
 def _check_conditions(
     path: Path, trial: Trial, study_name: str | None, always: Sequence[str], at_end: Sequence[str]
 ) -> None:  # fmt: skip
-    """Refuse a counterexample without the conditions that it was found with, which the user must pass again."""
+    """Refuse a counterexample without the conditions with which it was found. The user must pass them again."""
     if set(trial.always) <= set(always) and set(trial.at_end) <= set(at_end):
         return
     conditions = [word for one in trial.always for word in ("--always", one)]
     conditions += [word for one in trial.at_end for word in ("--at-end", one)]
     study = ["--study", study_name] if study_name is not None else []
     raise UserError(
-        f"{path} was found with conditions of yours, which are code and not run from a file; repeat them, as in "
+        f"{path} was found with your own conditions, which are code and are not read from the file; repeat them, as in "
         + shlex.join(["causeway", "replay", str(path), *study, *conditions])
     )
 
@@ -132,5 +133,5 @@ def _parameters(path: Path, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise UserError(f"{path} is damaged: its parameters are no JSON object; record it anew")
+        raise UserError(f"{path} is damaged: its parameters are not a JSON object; record it again")
     return values

@@ -1,4 +1,4 @@
-"""`causeway report`: writes the report of a result folder, and prints its path."""
+"""`causeway report`: write the report of a result folder, and print its path."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def write_report(
         directory: The result folder.
         master: The Spark master for the reductions.
         console: The console to print to.
-        own_kinds: Files with further plots, or kinds of plots.
+        own_kinds: Files with the user's own plots or kinds of plots.
         formats: Formats for export.
         studies: Files of the user's own studies.
-        most_s: The time to repeat a wrong run for an example.
+        most_s: The time limit for repeating a wrong run as an example.
     """
     from causeway.analysis import report
     from causeway.analysis.export.write import check
@@ -35,9 +35,9 @@ def write_report(
     check(formats)
     plots = [plot for file in own_kinds for plot in kinds.load(file)]
     if isinstance(directory, Path) and directory.is_file():
-        raise UserError(f"{directory} is a file; name a result folder, as of `causeway run STUDY --out DIR`")
+        raise UserError(f"{directory} is a file; name a result folder, such as DIR of `causeway run STUDY --out DIR`")
     if not store.finished_runs(directory):
-        raise UserError(f"{directory} holds no finished run; `causeway run STUDY --out {directory}` makes one")
+        raise UserError(f"{directory} contains no finished run; `causeway run STUDY --out {directory}` makes one")
     master = master or report.reduces_on(directory)
     look = ViolationDrawer(directory, studies, most_s, console)
     page = report.write(

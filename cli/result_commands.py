@@ -19,10 +19,10 @@ err = console(stderr=True)
 
 
 def tables(
-    study: Annotated[str, typer.Argument(help="A study; `causeway studies` lists them.")],
-    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders that hold its runs.")] = None,
-    page: Annotated[Path | None, typer.Option(help="The page (default: the study's in docs/papers).")] = None,
-    add: Annotated[bool, typer.Option("--add", help="Keep the runs that are stored and in no folder.")] = False,
+    study: Annotated[str, typer.Argument(help="A study. `causeway studies` lists all.")],
+    directories: Annotated[list[Path] | None, typer.Argument(help="Result folders with its runs.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page. Default: the study's page in docs/papers.")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Keep stored runs that are in none of the folders.")] = False,
 ) -> None:
     """Write the tables of a paper's page from result folders, or from the numbers stored beside the page."""
     from causeway.cli.tables import write_tables
@@ -33,10 +33,10 @@ def tables(
 def convert(
     paths: Annotated[list[Path], typer.Argument(help="OMNeT++ result files (.sca, .vec) or folders of them.")],
     out_dir: OutDir = Path("results"),
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Convert the rest when a file is bad.")] = False,
-    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master for many or huge files.")] = None,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Report bad lines and convert the rest.")] = False,
+    spark: Annotated[str | None, typer.Option(metavar="MASTER", help="Spark master, for many or huge files.")] = None,
     clash: Annotated[
-        str, typer.Option(help="Files of two places that hold a run of one name: refuse, keep apart, or merge.")
+        str, typer.Option(help="Files in two folders with a run of the same name: refuse, keep apart, or merge.")
     ] = "refuse",
 ) -> None:
     """Convert OMNeT++ result files of any project into the parquet tables."""
@@ -46,7 +46,7 @@ def convert(
 
 
 def compact(directory: Folder) -> None:
-    """Put the runs of a result folder together in few files, so that 100,000 of them are read in a second."""
+    """Merge the files of a result folder into a few, so that 100,000 runs are read in a second."""
     from causeway.cli.compact import compact_folder
 
     compact_folder(directory, out)
@@ -55,14 +55,19 @@ def compact(directory: Folder) -> None:
 def diff(
     a: Annotated[Path, typer.Argument(help="A result folder, or a baseline.", callback=place)],
     b: Annotated[Path | None, typer.Argument(help="Another one.", callback=place)] = None,
-    threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that passes.")] = 0.0,
+    threshold: Annotated[float, typer.Option(min=0, help="Largest relative difference that is allowed.")] = 0.0,
     filter_text: Annotated[
-        str, typer.Option("--filter", metavar="EXPR", help="Only these, e.g. 'name =~ delay* AND NOT module =~ run'.")
+        str,
+        typer.Option(
+            "--filter", metavar="EXPR", help="Compare only these, e.g. 'name =~ delay* AND NOT module =~ run'."
+        ),
     ] = "",
-    vectors: Annotated[bool, typer.Option("--vectors", help="Recorded series, too.")] = False,
-    save: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Keep A as a baseline instead.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Compare recorded series, too.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write A to this file as a baseline instead.")
+    ] = None,
 ) -> None:
-    """Compare two result folders; exit with status 1 if they differ by more than the threshold."""
+    """Compare two result folders. The exit status is 1 if they differ by more than the threshold."""
     from causeway.cli.diff import diff_folders, save_baseline
 
     if save is not None and b is None:
@@ -70,4 +75,4 @@ def diff(
     elif b is not None and save is None:
         raise typer.Exit(diff_folders(a, b, threshold, filter_text, vectors, out))
     else:
-        raise UserError("causeway diff takes two folders, or one with --save FILE.csv")
+        raise UserError("causeway diff needs two folders, or one folder and --save FILE.csv")

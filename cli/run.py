@@ -1,4 +1,4 @@
-"""`causeway run`: plan the runs, execute them with a progress bar, and print their results. Start with `run_study`."""
+"""`causeway run`: plan the runs, execute them with a progress bar, print their results. Start here: `run_study`."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from causeway.toolchain.first_compile import MOST_S, on_first_compile
 
 S_PS = 10**12
 MOST_NODES = 4
-"""The most nodes whose modules are printed. Of more nodes, the first ones and the last one are."""
+"""The maximum number of nodes whose modules are all printed. Of more nodes, only the first and the last are printed."""
 
 
 @dataclass(frozen=True)
 class InProject:
-    """A user's own INET project (--ini) in which a study is run."""
+    """A user's own INET project (--ini), on whose network a study is run."""
 
     ini: Path
     config: str
     hosts: str
 
     def plan(self, options: RunOptions, settings: dict[str, str]) -> list[Job]:
-        """Return every run of the configuration."""
+        """Return all runs of the configuration."""
         if options.sweep is not None:
             raise UserError("--sweep and --ini do not go together: the configuration defines the runs")
         planned = plan_external(registry.get(options.study), str(self.ini), self.config, self.hosts, settings)
@@ -63,7 +63,7 @@ class InProject:
 def project_of(ini: Path | None, config: str, hosts: str) -> InProject | None:
     """Return the project of --ini, --config and --hosts; None without --ini."""
     if ini is None and (config != "General" or hosts):
-        raise UserError("--config and --hosts select from --ini FILE; add --ini")
+        raise UserError("--config and --hosts need --ini FILE; add it")
     return InProject(ini, config, hosts) if ini is not None else None
 
 
@@ -78,7 +78,7 @@ class Instruments:
     animate_s: float = 0.0
 
     def on(self, job: Job, out_dir: Path) -> Job:
-        """Return the job with these instruments; raise UserError if its engine lacks one."""
+        """Return the job with these instruments. Raise UserError if its engine does not have one of them."""
         folder = out_dir.resolve()
         options = {
             "pcap": str(folder / "pcap" / job.run_id) if self.pcap else "",
@@ -125,16 +125,16 @@ class RunOptions:
         return bool(self.log or self.log_file)
 
     def check(self) -> None:
-        """Raise UserError for options that do not go together."""
+        """Raise UserError for options that exclude each other."""
         measured = self.instruments != Instruments()
         if self.record and self.spark:
-            raise UserError("--record and --spark do not go together; record single runs without --spark")
+            raise UserError("--record and --spark exclude each other; record single runs without --spark")
         if self.logs and (self.spark or (self.processes or 1) > 1):
-            raise UserError("--log writes one run after the other; omit --spark and --jobs")
+            raise UserError("--log needs runs one after the other; omit --spark and --jobs")
         if self.twice and (self.record or self.spark or self.fresh or measured):
-            raise UserError("--twice compares and keeps nothing; leave --record, --spark, --fresh and instruments out")
+            raise UserError("--twice keeps no results; omit --record, --spark, --fresh and instruments")
         if self.pdb and (self.spark or self.twice or self.as_json or (self.processes or 1) > 1):
-            raise UserError("--pdb debugs runs in this terminal; leave --spark, --twice, --json and --jobs out")
+            raise UserError("--pdb debugs runs in this terminal; omit --spark, --twice, --json and --jobs")
         if not self.twice and (self.project is not None or self.record or measured):
             require_local(self.out_dir, "a run with --ini, --record or an instrument of OMNeT++")
 
@@ -179,7 +179,7 @@ def _run_study(options: RunOptions, console: Console) -> bool:
 
 
 def _planned(options: RunOptions, study: Study) -> list[Job]:
-    """Return the jobs, with the chosen engine, instruments and recordings."""
+    """Return the jobs with the chosen engine, instruments and recordings."""
     settings = parse_settings(options.settings)
     if options.project is not None:
         jobs = options.project.plan(options, settings)
@@ -192,32 +192,32 @@ def _planned(options: RunOptions, study: Study) -> list[Job]:
 
 
 def _reused(tally: campaign.Tally) -> list[str]:
-    """Return a line with the number of runs that were in the folder already."""
-    line = f"{tally.skipped} of {tally.total} runs were here already; --fresh makes them anew"
+    """Return a line with the number of runs that were already in the folder."""
+    line = f"{tally.skipped} of {tally.total} runs were already there; --fresh repeats them"
     return [line] if tally.skipped else []
 
 
 def _nothing_delivered(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a warning about a protocol that broadcasts and never delivers, since its numbers are meaningless."""
+    """Return a warning about a protocol that broadcasts but never delivers, since its numbers mean nothing."""
     scalars = [run["scalars"] for run in found]
     if not any(one.get("messages") for one in scalars) or any(one.get("deliveries", 1) for one in scalars):
         return []
-    return ["warning: messages were broadcast and none was delivered; nodes call self.deliver(message) for each"]
+    return ["warning: messages were broadcast, but none was delivered; nodes must call self.deliver(message)"]
 
 
 def describe_nodes(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line that maps nodes to the modules of a user's own network, as in the first run."""
+    """Return a line that maps nodes to modules of a user's own network, for the first run."""
     named = [run["nodes"] for run in found if run.get("nodes")]
     if not named:
         return []
     first = [f"{node} = {module}" for node, module in enumerate(named[0])]
     shown = first if len(first) <= MOST_NODES else [*first[: MOST_NODES - 1], "...", first[-1]]
-    others = "; other runs have others (table nodes)" if any(one != named[0] for one in named) else ""
+    others = "; other runs have other nodes (table `nodes`)" if any(one != named[0] for one in named) else ""
     return [f"nodes: {', '.join(shown)}{others}"]
 
 
 def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the points of the sweep, or one point without a sweep; `given` parameters override those of a point."""
+    """Return the points of the sweep, or one point without a sweep. `given` parameters replace those of a point."""
     if sweep is None:
         return [dict(given)]
     if sweep not in study.sweeps:
@@ -260,12 +260,16 @@ def _work(study: Study, jobs: list[Job], options: RunOptions, console: Console) 
 
 
 def _say_compiling(study: Study, console: Console) -> None:
-    text = f"compiling the kernels of {study.name} (once, up to {MOST_S} s; `causeway build kernels` does it ahead)"
+    ahead = "`causeway build kernels` compiles them in advance"
+    text = f"compiling the kernels of {study.name} (once, up to {MOST_S} s; {ahead})"
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
-    """Return the results of the finished runs in the order of the jobs; those of earlier commands are read."""
+    """Return the results of the finished runs in the order of the jobs.
+
+    Results of earlier commands are read from the folder.
+    """
     found, before = [], read_back(out_dir, [job.run_id for job in jobs if job.run_id not in tally.found])
     for job in jobs:
         run = tally.found.get(job.run_id) or before.get(job.run_id)
@@ -282,7 +286,7 @@ def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[s
 
 
 def _plain(value: float) -> float | int | None:
-    """Return whole numbers as int, and None for NaN and infinity, which JSON lacks."""
+    """Return whole numbers as int, and None for NaN and infinity, which JSON does not have."""
     if value != value or value in (float("inf"), float("-inf")):
         return None
     return int(value) if value == int(value) and abs(value) < 2**53 else value

@@ -1,4 +1,4 @@
-"""`causeway studies`."""
+"""`causeway studies`: list the studies, or describe one."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def show_study(name: str, console: Console) -> None:
     say(f"{study.name}: {study.title}")
     console.print(_parameters(study))
     if study.headlines:
-        say("headlines (`causeway run --all` prints the other scalars, too):")
+        say("headlines (`causeway run --all` also prints the other scalars):")
         wide = [max(len(getattr(one, part)) for one in study.headlines) for part in ("name", "unit")]
         for one in study.headlines:
             say(f"  {one.name:<{wide[0]}}  {one.unit:<{wide[1]}}  {one.meaning}")
         say("")
     observers = study.observers(study.Params(), 2)
     if any(isinstance(one, CausalityChecker) for one in observers):
-        say("counted by the causality checker and nodes in every run (`causeway run --all`):")
+        say("scalars of every run, of the causality checker and of nodes (`causeway run --all`):")
         wide_name = max(map(len, MEANINGS))
         for scalar, meaning in MEANINGS.items():
             say(f"  {scalar:<{wide_name}}  {meaning}")

@@ -1,4 +1,4 @@
-"""The entry point: a process with a fixed hash seed, then the commands."""
+"""The entry point: fix the hash seed of the process, then run the command."""
 
 from __future__ import annotations
 

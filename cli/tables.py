@@ -1,4 +1,4 @@
-"""`causeway tables`."""
+"""`causeway tables`: write the tables of a paper's page."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from causeway.studies import registry
 
 
 def write_tables(study: str, directories: Sequence[Path], page: Path, add: bool, console: Console) -> None:
-    """Write the tables between the markers of a page, and the numbers behind them."""
+    """Write the tables between the markers of a page, and the file with their numbers."""
     from causeway.studies import tables
 
     if not page.is_file():
-        raise UserError(f"there is no page {page}; run this at the top of a checkout, or add --page FILE.md")
+        raise UserError(f"there is no page {page}; run this command at the top of a checkout, or add --page FILE.md")
     for reported in tables.update(registry.get(study), directories, page, add):
         console.print(Text(printable(reported)), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`causeway run --twice`: executes each run twice and reports the first difference."""
+"""`causeway run --twice`: execute each run twice and report the first difference."""
 
 from __future__ import annotations
 

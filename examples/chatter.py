@@ -1,10 +1,11 @@
-"""An asyncio program on simulated hosts: who is there, and how long does an answer take?
+"""An asyncio program on simulated hosts: greet all hosts in reach, and measure the time to each answer.
 
     causeway run examples/chatter.py --set nodes=20                                    any node reaches any other
     causeway run examples/chatter.py --set nodes=20 --set network=walking              hosts on a radio (omnet or ns3)
     python -m causeway.aio examples/chatter.py --real 5 --seconds 15                   five real processes over loopback
 
-Every second a node says hello to all in reach; who hears it answers, and the round trip is a sample of the node.
+Every second a node sends a greeting to all nodes in reach. Each receiver answers, and the round-trip time is recorded
+as a sample of the node.
 """
 
 import asyncio
@@ -50,4 +51,4 @@ async def main(node: cw.ProgramNode) -> int:
 
 
 class ChatterStudy(cw.ProgramStudy):
-    name, title, main = "chatter", "who is there?", main
+    name, title, main = "chatter", "greetings and answers", main

@@ -1,10 +1,11 @@
-"""A drone that carries what cars say: traces, `move` and trouble, on an ad hoc network.
+"""A drone carries messages between cars on an ad hoc network: an example of traces, `move` and faults.
 
     causeway run examples/drone.py --animate 0.5 --out results/drone
     causeway report results/drone
 
-Five cars follow a trace that SUMO made (`city.ns2`). What a car says, those hear that are in reach. A drone flies from
-corner to corner and says once a second all that it has heard. For a while a jammer stands in the middle.
+Five cars follow a trace of SUMO (`city.ns2`). A message of a car reaches only the nodes within radio reach. A drone
+flies from corner to corner, and once a second it sends the numbers of all messages that it has received. For some time
+a jammer is active in the middle.
 """
 
 import math
@@ -60,16 +61,16 @@ class Drone(Car):
 
 
 class DroneParams(cw.Params):
-    speed_m_s: int = Field(20, ge=1, le=100, description="of the drone")
-    jammed_s: int = Field(10, ge=0, description="how long the jammer stands, from 15 s on")
+    speed_m_s: int = Field(20, ge=1, le=100, description="speed of the drone")
+    jammed_s: int = Field(10, ge=0, description="duration of the jammer, which starts at 15 s")
     duration_s: int = Field(45, ge=5)
 
 
 class DroneStudy(cw.Study):
     name, title, Params, engines = "drone", "a drone among cars", DroneParams, ("omnet", "ns3")
     headlines = (
-        cw.Headline("reached", "reached", "", "share of cars and drone that hear of what is said, mean"),
-        cw.Headline("messages", "messages", "", "said"),
+        cw.Headline("reached", "reached", "", "mean share of cars and drone that receive a message"),
+        cw.Headline("messages", "messages", "", "broadcasts"),
     )
 
     def network(self, params: DroneParams, seed: int) -> cw.MobileNetwork:

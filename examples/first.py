@@ -1,4 +1,4 @@
-"""The first program: flooding over a network that loses packets, in fifteen lines."""
+"""A first program: flooding over a network that loses packets, in fifteen lines."""
 
 import causeway as cw
 

@@ -1,9 +1,9 @@
-"""A protocol and a study in one file: flooding over a network that loses packets, as it comes or in causal order.
+"""A protocol and a study in one file: flooding over a network that loses packets, with or without causal order.
 
     causeway run examples/flood.py
     causeway run examples/flood.py --set causal=true
 
-Who hears of a message for the first time passes it on to everybody.
+A node that receives a message for the first time sends it on to all nodes.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ import causeway as cw
 
 
 class Flooder(cw.Node):
-    """Delivers a message when it first hears of it."""
+    """Delivers a message when it first receives it."""
 
     def __init__(self) -> None:
         self.heard: set[int] = set()
@@ -35,11 +35,11 @@ class Flooder(cw.Node):
 class News(NamedTuple):
     message: int
     after: frozenset[int]
-    """The messages that its sender had delivered since its last broadcast, that broadcast included."""
+    """The messages that its sender had delivered since its previous broadcast, and that broadcast itself."""
 
 
 class CausalFlooder(cw.Node):
-    """Delivers a message once it has delivered all that the message depends on."""
+    """Delivers a message after all messages that it depends on."""
 
     def __init__(self) -> None:
         self.heard: set[int] = set()
@@ -68,18 +68,18 @@ class CausalFlooder(cw.Node):
 
 
 class FloodParams(cw.Params):
-    processes: int = Field(20, ge=2, description="how many take part")
-    messages: int = Field(200, ge=1, description="the run ends when so many have been broadcast and all is quiet")
-    rate: float = Field(50.0, gt=0, description="broadcasts a second, of all processes together")
+    processes: int = Field(20, ge=2, description="number of processes")
+    messages: int = Field(200, ge=1, description="number of broadcasts; the run ends when nothing is left to do")
+    rate: float = Field(50.0, gt=0, description="broadcasts per second, of all processes together")
     loss: float = Field(0.3, ge=0, lt=1, description="share of copies that the network loses")
     causal: bool = Field(False, description="keep causal order")
 
 
 class Flood(cw.Study):
     name, title, Params, engines = "flood", "flooding", FloodParams, ("inline", "omnet")
-    expected = (cw.Expected("violations", "it keeps no order", {"causal": False}),)
+    expected = (cw.Expected("violations", "flooding keeps no order", {"causal": False}),)
     headlines = (
-        cw.Headline("missing", "missing", "deliveries", "owed at the end"),
+        cw.Headline("missing", "missing", "deliveries", "not delivered at the end"),
         cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )
 

@@ -1,15 +1,15 @@
-"""A key-value store with a leader and followers, which applications ask at any node.
+"""A key-value store with a leader and followers. Applications can use it at any node.
 
     causeway check examples/keyvalue.py --every 1000000 --late
     causeway check examples/keyvalue.py --set version=stale
     causeway check examples/keyvalue.py --set version=forgetful --losses 1
 
-Node 0 leads: it puts all that is asked for in one order, and tells the followers what was written. Who gets no answer
-asks again.
+Node 0 is the leader: it executes all requests in one order, and sends each write to the followers. A node without an
+answer repeats its request.
 
-Verdict: it is linearizable, also if copies are lost (`--losses 1`). The stale version answers a read from the
-follower's own copy, which may be older than what another application has read or written before. The forgetful version
-does what it is asked again once more: somebody else may have written in between.
+Verdict: it is linearizable, also if copies are lost (`--losses 1`). In the stale version, a follower answers reads from
+its own copy, which may be older than a value that another application has read or written before. The forgetful version
+executes a repeated request a second time, though another application may have written in between.
 """
 
 from collections.abc import Hashable
@@ -39,7 +39,7 @@ class Store(cw.Node):
         self.call("read", None)
 
     def swap(self) -> None:
-        """Compare and swap: of what this node thinks is there, for something new."""
+        """Compare and swap: replace the value that this node expects by a new one."""
         self.call("cas", (self.values.get("x"), f"{self.id}.{self.calls}"))
 
     def call(self, what: str, value: Any) -> None:
@@ -105,7 +105,7 @@ class Stale(Store):
 
 
 class Forgetful(Store):
-    """Wrong: what is asked again is done again."""
+    """Wrong: a repeated request is executed again."""
 
     def carry_out(self, node: int, ask: Ask) -> Any:
         return self.effect(ask.what, ask.key, ask.value)

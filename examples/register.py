@@ -1,4 +1,4 @@
-"""A register that all nodes share, over messages: reads and writes ask more than half.
+"""A register that all nodes share by messages: reads and writes contact more than half of the nodes.
 
     causeway check examples/register.py
     causeway check examples/register.py --set version=hurried --calls 3 --every 2000000
@@ -6,8 +6,8 @@
 After H. Attiya, A. Bar-Noy and D. Dolev, *Sharing memory robustly in message-passing systems* (1995), with many
 writers.
 
-Verdict: it is linearizable. The hurried version returns what it read without telling others, so that a later read
-may return an older value.
+Verdict: it is linearizable. The hurried version returns a value without storing it at other nodes, so a later read may
+return an older value.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ Answer = NamedTuple("Answer", [("round", int), ("stamp", Stamp), ("value", Any)]
 
 
 class Register(cw.Node):
-    """Asks for the newest value, then has it stored, both at more than half of the nodes."""
+    """Reads the newest value, then stores it, each at more than half of the nodes."""
 
     def on_start(self) -> None:
         self.stamp: Stamp = (0, 0)
@@ -31,7 +31,7 @@ class Register(cw.Node):
         self.heard: dict[int, tuple[Stamp, Any]] = {}
 
     def write(self) -> None:
-        """The application writes something new."""
+        """Write a new value, as a call of the application."""
         if not self.doing:
             self.writes += 1
             self.new = f"{self.id}.{self.writes}"
@@ -39,7 +39,7 @@ class Register(cw.Node):
             self.ask("write")
 
     def read(self) -> None:
-        """The application reads."""
+        """Read the value, as a call of the application."""
         if not self.doing:
             self.call_begins("read", "x")
             self.ask("read")
@@ -93,7 +93,7 @@ class Register(cw.Node):
 
 
 class Hurried(Register):
-    """Wrong: what was read is not stored."""
+    """Wrong: the value that was read is not stored."""
 
     def after_reading(self, stamp: Stamp, value: Any) -> None:
         self.finish(value)

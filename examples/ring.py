@@ -1,10 +1,10 @@
-"""A protocol and its study over TCP: a token goes round, and who has it may speak. Everybody hears all in one order.
+"""A protocol and its study over TCP: a token ring, in which all nodes deliver all messages in the same order.
 
     causeway run examples/ring.py
     causeway run examples/ring.py --set nodes=4 --ini omnetpp.ini --config C --hosts '**.cli[*]'
 
-The token carries the number of the next message. A node that holds it numbers what it has to say, sends it to all, each
-over a TCP connection of its own, and passes the token on. Messages are delivered in the order of their numbers.
+The token contains the number of the next message. The node that holds it numbers its messages, sends each to all nodes
+over a separate TCP connection to each, and passes the token on. Messages are delivered in the order of their numbers.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ import causeway as cw
 
 TOKEN_BYTES = 16
 REST_PS = cw.ms(20)
-"""A token that nobody needs stays so long with everyone."""
+"""The time for which each node keeps the token if no message is waiting."""
 Token = NamedTuple("Token", [("number", int)])  # the number of the next message
 Message = NamedTuple("Message", [("number", int), ("message", int)])
 
@@ -62,14 +62,14 @@ class Speaker(cw.Node):
 
 class RingParams(cw.Params):
     nodes: int = Field(9, ge=2, description="speakers")
-    rate: float = Field(2.0, gt=0, description="messages a second, of all together")
+    rate: float = Field(2.0, gt=0, description="messages per second, of all nodes together")
     duration_s: int = Field(20, ge=2)
 
 
 class Ring(cw.Study):
     name, title, Params = "ring", "a token over TCP", RingParams
     headlines = (
-        cw.Headline("heard", "heard", "", "share of what was said that everybody delivers, mean"),
+        cw.Headline("heard", "heard", "", "mean share of messages that are delivered by all nodes"),
         cw.Headline("messages", "messages", "", "said"),
         cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )

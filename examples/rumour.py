@@ -1,9 +1,10 @@
-"""A protocol and its study on the mobile network: a rumour, without acknowledgements or order.
+"""A protocol and its study on a mobile network: spread rumours without acknowledgements and without order.
 
     causeway run examples/rumour.py --set hosts=30
 
-A host tells its rumour once, by UDP over the air; the station that hears it first passes it over the wires (TCP) to the
-others, and every station says it aloud in its cell. What collides on the air is lost for good: see `reached`.
+A host broadcasts its rumour once by radio (UDP). The first station that receives it sends it to the other stations over
+the wires (TCP), and every station broadcasts it in its cell. A packet that is lost in a collision is not sent again:
+see `reached`.
 """
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from pydantic import Field
 import causeway as cw
 
 STATIONS, SPACING = 7, cw.metres(180)
-"""One station in the middle of six."""
+"""One station in the middle and six around it."""
 WIRES = cw.tree_of(cw.hexagonal_places(STATIONS, SPACING))
 
 
@@ -41,15 +42,15 @@ class Gossip(cw.Node):
 
 class RumourParams(cw.Params):
     hosts: int = Field(30, ge=2, description="walking hosts")
-    rate: float = Field(5.0, gt=0, description="rumours a second, of all hosts together")
+    rate: float = Field(5.0, gt=0, description="rumours per second, of all hosts together")
     duration_s: int = Field(20, ge=1)
 
 
 class Rumour(cw.Study):
-    name, title, Params, engines = "rumour", "a rumour on the air", RumourParams, ("omnet", "ns3")
+    name, title, Params, engines = "rumour", "rumours over radio and wires", RumourParams, ("omnet", "ns3")
     headlines = (
-        cw.Headline("reached", "reached", "", "share of the hosts that hear of a rumour, mean"),
-        cw.Headline("rumours", "messages", "", "told"),
+        cw.Headline("reached", "reached", "", "mean share of hosts that a rumour reaches"),
+        cw.Headline("rumours", "messages", "", "broadcasts"),
         cw.Headline("violations", "violations", "deliveries", "out of causal order"),
     )
 

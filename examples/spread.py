@@ -1,9 +1,9 @@
-"""A kind of plot of your own: one function, which draws on a matplotlib Axes. The study below it asks for it.
+"""A kind of plot of your own: a function that draws on a matplotlib Axes. The study below it uses the kind.
 
 causeway run examples/spread.py --sweep loss --reps 5 --out results/spread
 causeway report results/spread --kinds examples/spread.py
 
-results/spread/report/figures.csv is then the file spread.csv beside this one.
+The report then writes results/spread/report/figures.csv, which is equal to spread.csv beside this file.
 """
 # pyright: reportUnknownMemberType=false
 # matplotlib's methods take keywords without types.
@@ -19,7 +19,7 @@ import causeway as cw
 
 @cw.plot_kind
 def spread(ax: Axes, data: cw.PlotData, width: float = 0.06) -> pd.DataFrame:
-    """Draw a box from the smallest to the largest value of all seeds at each x, and a stroke at the middle one."""
+    """Draw a box from the smallest to the largest value of all seeds at each x, and a line at the median."""
     found = data.values().groupby(["series", "engine", "x"])["value"].agg(["min", "median", "max", "count"])
     found = found.reset_index()
     ax.bar(found["x"], found["max"] - found["min"], width, bottom=found["min"], alpha=0.4, label="all seeds")
@@ -28,7 +28,7 @@ def spread(ax: Axes, data: cw.PlotData, width: float = 0.06) -> pd.DataFrame:
 
 
 class Talker(cw.Node):
-    """Sends what its application says to everybody, who deliver it."""
+    """Sends its application's messages to all nodes, which deliver them."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         message = self.new_message()
@@ -44,7 +44,7 @@ class SpreadParams(cw.Params):
 
 
 class SpreadStudy(cw.Study):
-    name, title, Params, engines = "spread", "how many copies get through", SpreadParams, ("inline",)
+    name, title, Params, engines = "spread", "copies that are delivered", SpreadParams, ("inline",)
     sweeps: ClassVar = {"loss": [{"loss": loss} for loss in (0.1, 0.3, 0.5)]}
     plots = (cw.Plot("Deliveries by loss", "spread", "deliveries", "loss", kind="spread", more={"width": 0.04}),)
 

@@ -1,10 +1,10 @@
-"""An asyncio program to be checked: node 0 adds up what the others send it, over datagrams that may be lost.
+"""An asyncio program to be checked: node 0 adds up numbers from the others, sent in datagrams that may be lost.
 
     causeway check examples/tally.py --every 100000 --late --losses 1
     causeway check examples/tally.py --every 100000 --late --losses 1 --set version=careless
 
-Who gets no answer within a second sends again. Verdict: everybody is counted, once. The careless version counts what
-comes twice twice: it is enough that an answer is lost.
+A node without an answer within a second sends its number again. Verdict: every node is counted once. The careless
+version counts a number twice if it arrives twice, which happens if one answer is lost.
 """
 
 import asyncio
@@ -55,17 +55,19 @@ async def main(node: Counter) -> None:
 
 def everybody_counts_once(model: Any) -> str | None:
     due, total = sum(range(model.count)), model.nodes[0].total
-    return None if total == due else f"tally: {total}, and it should be {due}"
+    return None if total == due else f"tally: {total}, but it should be {due}"
 
 
 class TallyParams(cw.ProgramParams):
-    nodes: int = Field(3, ge=2, le=64, description="how many take part")
-    version: Literal["right", "careless"] = Field("right", description="careless: what comes twice counts twice")
-    tries: int = Field(10, ge=1, le=1000, description="so often a node sends until it is answered")
+    nodes: int = Field(3, ge=2, le=64, description="number of nodes")
+    version: Literal["right", "careless"] = Field(
+        "right", description="careless: a number that arrives twice is counted twice"
+    )
+    tries: int = Field(10, ge=1, le=1000, description="maximum number of times that a node sends without an answer")
 
 
 class TallyStudy(cw.ProgramStudy):
-    name, title, main, Params = "tally", "who has been counted?", main, TallyParams
+    name, title, main, Params = "tally", "each node is counted once", main, TallyParams
 
     def checks(self, params: TallyParams) -> cw.Checks:
-        return cw.Checks(at_end={"everybody counts once": everybody_counts_once}, budget=cw.Budget(broadcasts=0))
+        return cw.Checks(at_end={"every node is counted once": everybody_counts_once}, budget=cw.Budget(broadcasts=0))

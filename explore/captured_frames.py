@@ -1,8 +1,8 @@
 """Find the frames that carried a packet in the captures of `run --pcap`.
 
-Frames have no contents, so a packet is identified by its time: it arrives at the instant at which the frame that
-completes it is captured at its node. The frame at the sender is the last earlier one with the same bytes; if a frame
-was repeated (802.11, TCP), this is the repetition that arrived.
+Frames do not contain the contents of packets, so a packet is identified by its time: it arrives at the instant at which
+the frame that completes it is captured at its node. The frame at the sender is the last earlier one with the same
+bytes. If a frame was repeated (802.11, TCP), this is the repetition that arrived.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Arrived(NamedTuple):
 
 
 def read(path: Path) -> list[Frame]:
-    """Return all frames of a pcapng file; of a truncated file, the complete ones."""
+    """Return all complete frames of a pcapng file, which may be truncated."""
     data, at, number = path.read_bytes(), 0, 0
     units_ps: list[int] = []
     frames: list[Frame] = []
@@ -69,7 +69,7 @@ def read(path: Path) -> list[Frame]:
 
 
 def _unit_ps(options: bytes) -> int:
-    """Return the unit of an interface's times, in ps: that of its options, or by default a microsecond."""
+    """Return the unit of an interface's times in ps: that in its options, or by default a microsecond."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from("<HH", options, at)
@@ -83,7 +83,7 @@ def _unit_ps(options: bytes) -> int:
 
 @dataclass(eq=False)
 class Captures:
-    """The captures of a run by the names of its nodes. Each is read when it is first needed."""
+    """The captures of a run by the names of its nodes. Each capture is read when it is first needed."""
 
     folder: Path
     _frames: dict[str, list[Frame]] = field(default_factory=dict)
@@ -128,7 +128,7 @@ def _last(frames: Sequence[Frame], data: bytes, from_ps: int, until_ps: int) -> 
 
 
 def named(events: Sequence[Event], captures: Captures, names: Mapping[int, str]) -> list[Event]:
-    """Return the events of a chain with the frames of arrivals in their texts. `names` are those in captures."""
+    """Return the events of a chain with the frames of arrivals in their texts. `names` are the names in captures."""
     sent_ps = {event.number: event.time_ps for event in events if event.what == "sent"}
     found = []
     for event in events:

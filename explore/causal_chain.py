@@ -2,7 +2,7 @@
 
 These events are the sendings, arrivals and losses of packets that carry the missing or wrong message, or the one that
 was delivered instead; packets that name the node of the violation, such as those of a handoff; and the movements,
-crashes and recoveries of the nodes concerned. Start with `chain`.
+crashes and recoveries of the nodes concerned. Start here: `chain`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ AFTER_PS = 10**9
 LATER_PS = 10**12
 """Copies of the missing message that reach the node up to this time after the chain are added."""
 MOST_OF_A_KIND = 12
-"""The most packets of one type that name the node. More are routine (acknowledgements), and all are left out."""
+"""The maximum number of packets of one type that name the node. If there are more, they are routine (acknowledgements),
+and all of them are left out."""
 MOST_EVENTS = 400
-"""The most events in a chain, so that a diagram can still be read."""
+"""The maximum number of events in a chain, so that a diagram remains readable."""
 WORDS = {BROADCAST: "broadcast", DELIVER: "delivered", JOINED: "joined", LEFT: "left"}
 
 
@@ -58,7 +59,7 @@ class Chain:
     wanted: frozenset[int] = frozenset()
     """The packets that carry the message that did not arrive in time."""
     path: tuple[int, ...] = ()
-    """The messages by which the wrong one follows the missing one: from the missing one to the wrong one."""
+    """The chain of messages from the missing one to the wrong one, each of which the next one follows causally."""
     left_out: int = 0
     """The number of events beyond MOST_EVENTS."""
     unnamed: Counter[str] = field(default_factory=Counter)
@@ -85,7 +86,8 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     about = frozenset(path)
     began_ps = min(witness.broadcast_ps[m] for m in about) - BEFORE_PS
     end_ps = violation.time_ps
-    if violation.what == NEVER:  # such a violation has the time of the end, long after the message's last event
+    # such a violation has the time of the end of the run, long after the message's last event
+    if violation.what == NEVER:
         end_ps = max(
             [t.time_ps for t in witness.observations if t.op == DELIVER and t.message == late], default=began_ps
         )
@@ -148,7 +150,8 @@ def _actors(
     actors = {violation.node, *(witness.source[m] for m in about)}
     actors |= {one.node for one in chosen}
     actors |= {one.peer for one in chosen if one.peer != BROADCAST_PEER}
-    if isinstance(network, MobileNetwork):  # not all other hosts: there are many, and only their packets matter
+    # without all other hosts, since there are many and only their packets matter
+    if isinstance(network, MobileNetwork):
         stations = len(network.station_xy_mm)
         return {node for node in actors if node < stations} | {violation.node, *(witness.source[m] for m in about)}
     return actors
@@ -194,7 +197,7 @@ def _in_frames(
 def _too_late(
     witness: Witness, chosen: dict[int, Sent], late: frozenset[int], node: int, message: int, end_ps: int
 ) -> list[Event]:  # fmt: skip
-    """Return the first few copies that arrive at the node, or are lost, after the chain's end; and the delivery."""
+    """Return the first copies that arrive at the node or are lost after the chain's end, and the delivery."""
     copies = {packet: one for packet, one in chosen.items() if packet in late}
     found = _in_frames(witness, copies, {node}, (end_ps + 1, end_ps + LATER_PS))
     copies_of = [event for event in found if event.what in ("packet", "loss")][:5]
@@ -218,7 +221,7 @@ def _event(kind: int, time_ps: int, node: int, ref: int, arg: int, chosen: dict[
 
 
 def _only_moves(events: list[Event]) -> list[Event]:
-    """Return the events without positions at which the nearest station is the same as before."""
+    """Return the events without positions whose nearest station is the same as before."""
     at: dict[int, int] = {}
     found = []
     for event in events:

@@ -19,7 +19,8 @@ class Checks:
     """The settings of a study. Each of them has a default."""
 
     properties: tuple[str, ...] = ()
-    """Names of known properties. Empty: `once`, `causal` and `arrives`, or only the study's own if it has any."""
+    """Names of known properties. If it is empty: `once`, `causal` and `arrives`, or only the study's own if it has any.
+    """
     always: Mapping[str, Always] = field(default_factory=dict)
     """Properties that must hold in every state, by name: functions of the model that return a violation or None."""
     at_end: Mapping[str, AtQuiescence] = field(default_factory=dict)
@@ -29,18 +30,18 @@ class Checks:
     budget: Budget | None = None
     """The budget of optional events, unless the command sets it."""
     protocol: Callable[[], PerNode] | None = None
-    """Makes the protocol to check instead of the run's, such as a reference implementation or a smaller one."""
+    """Makes the protocol to check if it is not that of the run: a reference implementation or a smaller protocol."""
     model: Callable[[PerNode, Budget], Model] | None = None
     """Makes the model. The default is one in which each node reaches all others."""
     nodes: int = 0
-    """The number of nodes; 0: that of the run."""
+    """The number of nodes; 0: the same as in the run."""
     clocks: str = ONE_CLOCK
     """The order of timers in random schedules ("one", "none" or "late", see `model.py`). An exhaustive search uses any
     order, unless this is "late"."""
     every: Checks | None = None
-    """The settings for an exhaustive search, if its model is to be smaller."""
+    """The settings for an exhaustive search, if its model should be smaller."""
     symmetric: bool = False
-    """True if it does not matter which of the nodes broadcasts, crashes or is called."""
+    """True if all nodes that may broadcast, crash or be called are equivalent."""
     symmetry: SymmetricNodes | None = None
-    """The symmetric nodes, and how to rename them. Of all states that differ only in the ids of these nodes, an
-    exhaustive search without reduction then explores one."""
+    """The symmetric nodes, and how to rename them. An exhaustive search without reduction then explores only one of
+    several states that differ only in the ids of these nodes."""

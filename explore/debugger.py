@@ -1,7 +1,7 @@
 """Run pdb from the first line of the handler that an event calls.
 
-It skips some twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line. Some of them make
-the texts of packets, and may call the user's code as well.
+It skips about twenty calls of Causeway between the prompt of `causeway replay --pdb` and that line. Some of these make
+texts of packets and may also call the user's code.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ STDLIB = (sysconfig.get_path("stdlib"), "<")
 class HandlerPdb(ProtocolPdb):
     """A debugger for one handler.
 
-    `q` lets the rest of the handler run, since a handler that stops halfway would leave an invalid state.
+    `q` runs the rest of the handler, since a handler that stops halfway would leave an invalid state.
     """
 
     def do_quit(self, arg: str) -> Any:
-        """Let the handler run to its end."""
+        """Run the handler to its end."""
         return self.do_continue(arg)
 
     do_q = do_exit = do_EOF = do_quit
 
 
 def run(model: Model, choice: Choice) -> None:
-    """Let an event happen, and stop in the handler that it calls."""
+    """Execute an event, and stop in the handler that it calls."""
     target = _handler(model, choice)
     if target is None:
         model.do(choice)
@@ -79,13 +79,14 @@ def _handler(model: Model, choice: Choice) -> CodeType | None:
     else:
         name = HANDLERS.get(choice.what, "")
         if type(choice.key) is Due:
-            name = "_call_due"  # which calls the method
+            name = "_call_due"  # this function calls the method
         elif choice.packet is not None and name and type(choice.packet.content) is Exchange:
             name = "_exchange"
         function = getattr(model.nodes[choice.node], name, None)
     if function is None:
         return None
-    function = inspect.unwrap(getattr(function, "__func__", function))  # it may be watched (causeway.pycontrol.shared)
+    # the class may be watched (causeway.pycontrol.shared)
+    function = inspect.unwrap(getattr(function, "__func__", function))
     return getattr(function, "__code__", None)
 
 

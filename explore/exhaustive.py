@@ -1,11 +1,11 @@
-"""Search all schedules of a model exhaustively. Each reachable state is visited once. Start with `search_exhaustively`.
+"""Search all schedules of a model exhaustively: visit each reachable state once. Start here: `search_exhaustively`.
 
-A timer that is set may fire at any time, since clocks guarantee nothing. If nodes read their clocks, though, the timers
-of one node fire in their order. The effect of an event on a node's state is computed once (`machine.py`).
+A timer that is set may fire at any time, since clocks give no guarantee. But if nodes read their clocks, the timers of
+one node fire in their order. The effect of an event on a node's state is computed once (`machine.py`).
 
 The full search is breadth first, so that the first violation found is the shortest. The reduced search
-(`partial_order.py`) relies on events at different nodes to commute: of the schedules that differ only in the order of
-such events, it follows one.
+(`partial_order.py`) requires that events at different nodes commute. It follows only one of several schedules that
+differ only in the order of such events.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from causeway.explore.symmetry import SymmetricNodes, Symmetry
 
 MakeModel = Callable[[], Model]
 CALM_EVENTS = 200
-"""With timers that are set again and again, the states never end. After this many events without a fault or an action
-of the application, all owed messages must be delivered, and the search goes no further."""
+"""If timers are set again and again, the number of states is unlimited. After this many events without a fault or an
+action of the application, all owed messages must be delivered, and the search does not continue."""
 
 
 @dataclass
@@ -91,8 +91,7 @@ def search_exhaustively(
 ) -> Covered:  # fmt: skip
     """Search all schedules until one violates a property.
 
-    The search starts again if it turns out that nodes read their clocks or record calls, since states must then
-    include these.
+    If nodes read their clocks or record calls, the search starts again, since states must then include these.
 
     Args:
         make: Makes a fresh model.
@@ -260,7 +259,10 @@ def _with_path(
 
 
 def plan_of(model: Model, space: Space, path: Sequence[Move]) -> tuple[int, ...]:
-    """Follow a path in a model; return the indices of its choices, as far as nodes behave the same."""
+    """Follow a path in a model.
+
+    Return the indices of its choices, up to the first one at which nodes behave differently.
+    """
     state = space.first()
     names = {(p.number, p.receiver): name for p, name in zip(model.flying, space.machine.on_the_way, strict=False)}
     plan = []

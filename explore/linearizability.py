@@ -1,8 +1,8 @@
-"""Check linearizability: one order of all calls must explain their results.
+"""Check linearizability: there must be an order of all calls that explains their results.
 
-In such an order each call takes effect at an instant between its beginning and its end. The check is exact, for
-registers and key-value stores: it tries calls one by one (Wing and Gong) and remembers the states tried (Lowe). Each
-key is a register of its own. A call that never returned may have taken effect, or not.
+In such an order each call takes effect at an instant between its beginning and its end. The check is exact for
+registers and key-value stores. It tries calls one by one (Wing and Gong) and stores the states that it has tried
+(Lowe). Each key is a separate register. A call that never returned may have taken effect, or not.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Call:
     """read, write, or cas (compare and swap)."""
     key: Any
     value: Any
-    """The value to write; of cas: (expected, new)."""
+    """The value to write, or (expected, new) for cas."""
     began: int
     ended: int = NEVER
     result: Any = None
-    """The value that was read; of cas: True if it swapped."""
+    """The value that was read, or for cas True if it swapped."""
 
 
 def calls_of(history: Iterable[tuple[str, int, Any]]) -> list[Call]:
@@ -53,7 +53,7 @@ def calls_of(history: Iterable[tuple[str, int, Any]]) -> list[Call]:
 
 
 def not_linearizable(calls: Sequence[Call]) -> Any:
-    """Return the first key whose calls no order explains, as (key,), or None."""
+    """Return the first key without an order that explains its calls as (key,), or None."""
     for key in dict.fromkeys(call.key for call in calls):
         if not _register_explains([call for call in calls if call.key == key]):
             return (key,)
@@ -76,7 +76,7 @@ def _register_explains(calls: Sequence[Call]) -> bool:
         first_end = min(calls[i].ended for i in left)
         for i in left:
             if calls[i].began > first_end:
-                continue  # a call that has not been placed yet ended before this one began
+                continue  # a call that has not been placed yet ended before this call began
             possible, after = _effect(calls[i], value)
             state = (done | 1 << i, after)
             if possible and state not in met:
@@ -86,7 +86,7 @@ def _register_explains(calls: Sequence[Call]) -> bool:
 
 
 def _effect(call: Call, value: Any) -> tuple[bool, Any]:
-    """Return whether the call can take effect on this value with its result, and the value after it."""
+    """Return whether the call with its result is possible at this value, and the value after it."""
     returned = call.ended != NEVER
     if call.what == "write":
         return True, call.value

@@ -1,14 +1,14 @@
-"""Nodes as state machines: the effect of an event on a node depends on its state alone, and is computed once.
+"""Nodes as state machines: the effect of an event depends only on the node's state, and is computed once.
 
 A node's state is a number, and so is a packet; the state of a model is a tuple of such numbers. This is correct because
 
-- a message is identified by its sender, its number there and its causal past, and not by the time of its broadcast;
+- a message is identified by its sender, its number at the sender and its causal past, not by the time of its broadcast;
 - a node's clock advances with its own timers only. It is part of the node's state if nodes read it, which is detected.
   If all nodes have one clock (`late`), it is part of the model's state;
-- nodes share no object that changes. If an event at one node changes such an object, the search stops;
+- nodes have no common object that changes. If an event at one node changes such an object, the search stops;
 - calls that nodes record are ordered across nodes, and therefore part of the model's state.
 
-Start with `Machine.step`.
+Start here: `Machine.step`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     """The messages that it broadcast."""
     down: bool = False
     failed: bool = False
-    """True if it was ever down."""
+    """True if it has ever been down."""
     gone: bool = False
 
 
@@ -59,14 +59,14 @@ class Step(NamedTuple):
     sends: tuple[int, ...]
     """The packets that it sends, in order."""
     receivers: int
-    """The nodes that get any of these packets (a bit mask). It is not used if receivers depend on cells."""
+    """The nodes that get any of these packets, as a bit mask. It is not used if receivers depend on cells."""
     broken: str | None
     records: tuple[int, ...] = ()
     """The calls and results that it records (`Machine.record_values`), in order."""
 
 
 class Copy(NamedTuple):
-    """One copy of a packet, for one receiver (or EVERYONE in reach). Equal copies are one packet."""
+    """A copy of a packet for one receiver (or for EVERYONE in reach). Equal copies count as one packet."""
 
     receiver: int
     sender: int
@@ -75,7 +75,7 @@ class Copy(NamedTuple):
 
 
 class NullContext(Context):
-    """A context that keeps no samples, of which a search would make too many."""
+    """A context that drops samples, since a search would make too many."""
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:
         """Drop a sample."""
@@ -114,13 +114,13 @@ class NodeStub:
 
     @property
     def now_ps(self) -> int:
-        """The node's clock. The machine notes that the node has read it."""
+        """The node's clock. The machine records that the node has read it."""
         if not self.machine.timed:
             self.machine.looked_at_clock = True
         return self.clock_ps
 
     def time_for_logs(self) -> int:
-        """Return the node's clock. Its log does not make the clock a part of its state."""
+        """Return the node's clock. Reading it for the log does not make it a part of the node's state."""
         return self.clock_ps
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> None:
@@ -134,7 +134,7 @@ class NodeStub:
         self.sends += [machine.packet(Copy(receiver, node, interface, kept)) for receiver in receivers]
 
     def declare_lookahead(self, node: int, topic: int, lookahead_ps: int) -> None:
-        """Ignore a lookahead: a model has no windows."""
+        """Ignore a lookahead, since a model has no windows."""
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
         """Set a timer."""
@@ -145,12 +145,14 @@ class NodeStub:
         self.timers.pop((node, key), None)
 
     def switch(self, node: int, up: bool) -> None:
-        """Refuse that a node fails another one.
+        """Refuse a node that makes another one fail.
 
         Raises:
             UserError: Always.
         """
-        raise UserError(f"node {self.node} fails node {node}, which `check --every` cannot follow; omit --every")
+        raise UserError(
+            f"node {self.node} makes node {node} fail, which `check --every` does not support; omit --every"
+        )
 
     def recorded(self, kind: str, node: int, value: Any) -> None:
         """Record a call of the application, or its return."""
@@ -158,26 +160,28 @@ class NodeStub:
         self.records.append(self.machine.record_id((kind, node, value)))
 
     def new_message(self, node: int) -> int:
-        """Note a new message of the node, and return its id.
+        """Record a new message of the node, and return its id.
 
         Raises:
             UserError: The node has left.
         """
         if self.gone:
-            raise UserError(f"node {node} broadcasts after it left, which `check --every` cannot follow; omit --every")
+            raise UserError(
+                f"node {node} broadcasts after it left, which `check --every` does not support; omit --every"
+            )
         message = self.machine.message(node, len(self.own), frozenset(self.delivered) | frozenset(self.own))
         self.own.append(message)
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
-        """Note a delivery, and check the properties; or note that the node left."""
+        """Record a delivery and check the properties, or record that the node left."""
         if op == DELIVER:
             self.delivered.append(message)
             self.broken = self.broken or self.machine.look(self)
         elif op == LEFT:
             self.gone = True
         elif op == JOINED:
-            raise UserError(f"node {node} joins during the run, which `check --every` cannot follow; omit --every")
+            raise UserError(f"node {node} joins during the run, which `check --every` does not support; omit --every")
 
 
 @dataclass(eq=False)
@@ -197,7 +201,7 @@ class Machine:
     """The known states of a protocol's nodes, and the known effects of events on them."""
 
     model: Model
-    """The model at its start. The machine takes over its nodes, and no event happens in it."""
+    """The model at its start. The machine uses its nodes, and no event happens in it."""
     ordered: bool = True
     """True if a property depends on the order of a node's deliveries."""
     timed: bool = False
@@ -243,7 +247,7 @@ class Machine:
         }
 
     def _adopt(self, model: Model) -> None:
-        """Take over the model's nodes, messages and packets."""
+        """Use the model's nodes, messages and packets."""
         names: dict[int, int] = {}
         for message, source in enumerate(model.source):
             number = sum(model.source[m] == source for m in range(message))
@@ -418,8 +422,8 @@ class Machine:
         for name, before in self._shared.items():
             if hasattr(node, name) and frozen(getattr(node, name), node.not_state) != before:
                 raise UserError(
-                    f"nodes share {name!r}, and one of them changed it, which `check --every` cannot follow; "
-                    f"if it only counts, add it to `not_state` of {type(node).__name__}"
+                    f"nodes share {name!r}, and one of them changed it, which `check --every` does not support; if it "
+                    f"is only a counter, add it to `not_state` of {type(node).__name__}"
                 )
 
     def _facts_of(self, stub: NodeStub) -> Facts:

@@ -1,6 +1,6 @@
 """A model of stations on wires and hosts in cells. Hosts may move, crash, leave and join.
 
-A copy over the air reaches a node that is in reach when it is sent and when it arrives. A host may be in reach of one
+A copy by radio reaches a node that is in reach both when it is sent and when it arrives. A host may be in reach of one
 station, of two, or of none.
 """
 
@@ -41,7 +41,7 @@ class MobileModel(Model):
         return super().choices() + [Choice("move", host, key=reach) for host, found in ways for reach in found]
 
     def ways(self, host: int, reach: Reach, may_move: bool) -> Sequence[Reach]:
-        """Return the places to which a host can move. From outside of all cells it can always return to its home."""
+        """Return the places to which a host can move. A host outside all cells can always return to its home."""
         if not may_move:
             return () if reach else (self._home(host),)
         single = [(station,) for station in range(self.stations)]
@@ -63,7 +63,7 @@ class MobileModel(Model):
             self._move(node, key)
         elif what in ("packet", "twice") and packet is not None and not self._reaches(packet):
             self._on_packet("loss", node, packet)
-            self.budget.losses += 1  # this loss is not a choice and costs no budget
+            self.budget.losses += 1  # this loss is not a choice, so it costs no budget
         else:
             super()._do(what, node, packet, key)
 
@@ -78,7 +78,7 @@ class MobileModel(Model):
         return packet.interface != WIRELESS or self.is_reached(packet.sender, packet.receiver, reaches)
 
     def is_reached(self, sender: int, receiver: int, reaches: Sequence[Reach]) -> bool:
-        """Return whether a copy over the air arrives."""
+        """Return whether a copy by radio arrives."""
         host = max(sender, receiver) - self.stations
         return 0 <= host < len(reaches) and min(sender, receiver) in reaches[host]
 
@@ -99,7 +99,7 @@ class MobileModel(Model):
         return self.packets - 1
 
     def calm_down(self) -> None:
-        """End faults, and let every host recover and return to a cell."""
+        """End faults, and make every host recover and return to a cell."""
         super().calm_down()
         for host in sorted(self.down):
             self.do(Choice("recover", host))

@@ -1,7 +1,7 @@
 """The state space of a model of stations and hosts (`mobile_model.py`). A state includes the positions of hosts.
 
-A packet of a station reaches the hosts that are in its cell at that time, and hosts can change cells at any time.
-Events at different nodes therefore do not commute, and such a model is searched without reduction.
+A packet of a station reaches the hosts that are in its cell at that time, and hosts can change cells at any time. So
+events at different nodes do not commute, and such a model is searched without reduction.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CellSpace(Space):
     def take(self, state: ModelState, move: Move) -> tuple[ModelState, int, str | None]:
         """Return the state after an event, the nodes that are sent a packet (a bit mask), and the violation."""
         node, what, packet = move
-        if packet >= 0 and not self._arrives(state, packet):  # a loss that costs no budget
+        if packet >= 0 and not self._arrives(state, packet):  # this loss costs no budget
             return state._replace(flying=without(state.flying, packet)), 0, None
         if not (isinstance(what, tuple) and what[0] == "move"):
             return super().take(state, move)

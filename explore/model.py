@@ -1,6 +1,6 @@
-"""The model: a small network in memory. Its caller chooses each next event from `Model.choices` and calls `Model.do`.
+"""The model: a small network in memory. The caller chooses each event from `Model.choices` and calls `Model.do`.
 
-Packets take any time and arrive in any order; those over wires and TCP arrive in the order of their sending, and are
+Packets take any time and arrive in any order. Packets over wires and TCP arrive in the order of their sending and are
 never lost. A node that crashes loses its timers, and packets that arrive while it is down are lost. Actions of nodes
 take effect at once: the reaction time only separates two events of one node. `clocks` defines the order of timers.
 """
@@ -32,7 +32,7 @@ Reach = tuple[int, ...]
 
 
 class Packet(NamedTuple):
-    """One copy of a packet, on its way to one node."""
+    """A copy of a packet that is on its way to a node."""
 
     number: int
     """The id of the packet, which its copies share."""
@@ -70,11 +70,11 @@ class Log(NamedTuple):
 
     events: tuple[Event, ...] = ()
     calm_at: int = -1
-    """The number of events before faults ended (`Model.calm_down`); -1: they did not end."""
+    """The number of events before faults ended (`Model.calm_down`); -1 if they did not end."""
 
 
 def raised(node: int, error: BaseException) -> str:
-    """Return the violation of a node that raises an error: the error and its line."""
+    """Return the violation of a node that raises an error: the error and the line."""
     if isinstance(error, ChangedContent):  # its message names the handler; its traceback ends at the comparison
         return f"an error: node {node}: {error}"
     last = (user_frames(error) or traceback.extract_tb(error.__traceback__))[-1]
@@ -98,9 +98,9 @@ class Budget:
     recover: bool = True
     """Nodes that are down may recover."""
     forever: bool = False
-    """Copies over the air stay on their way for ever: each may arrive again at any time."""
+    """Copies by radio stay on their way for ever, so each may arrive again at any time."""
     in_order: bool = False
-    """Copies over the air between two nodes are not lost and arrive in the order of their sending."""
+    """Copies by radio between two nodes are not lost and arrive in the order of their sending."""
 
 
 ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
@@ -115,7 +115,7 @@ ONE_CLOCK, OWN_CLOCKS, NO_CLOCKS, LATE_CLOCKS = "one", "own", "none", "late"
 
 
 def attach(protocol: Any, mine: Any) -> None:
-    """Direct the services that nodes call on their protocol to the object `mine`."""
+    """Redirect the services that nodes call on their protocol to the object `mine`."""
     protocol.send, protocol.declare_lookahead, protocol.recorded = mine.send, mine.declare_lookahead, mine.recorded
     protocol.packets_on_their_way = mine.packets_on_their_way
     protocol.set_timer, protocol.cancel_timer, protocol.timers = mine.set_timer, mine.cancel_timer, mine.timers
@@ -145,7 +145,7 @@ class Model:
     """The timers that are set, and the times at which they are due."""
     down: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
-    """The nodes that have ever been down."""
+    """The nodes that have been down at least once."""
     gone: set[int] = field(default_factory=set)
     """The nodes that left for good."""
     delivered: list[list[int]] = field(default_factory=list)
@@ -162,7 +162,7 @@ class Model:
     """The calls of the application and their results, in order (`linearizability.py`)."""
     log: list[Event] = field(default_factory=list)
     calm_at: int = -1
-    """The length of the log when faults ended; -1: they have not."""
+    """The length of the log when faults ended; -1 if they have not ended."""
     packets: int = 0
     clocks: str = ONE_CLOCK
     calls: dict[str, Callable[[Any], None]] = field(default_factory=dict)
@@ -181,7 +181,7 @@ class Model:
         self.protocol.start(Context(self.count, self.seed, STEP_PS))
 
     def close(self) -> None:
-        """End the model, and everything that still runs in its nodes."""
+        """End the model, and everything in its nodes that still runs."""
         self.protocol.discard()
         self.protocol.check_end()
 
@@ -233,7 +233,7 @@ class Model:
         return Choice("recover", min(self.down)) if self.down and self.budget.recover else None
 
     def calm_down(self) -> None:
-        """End faults: from now on no copy is lost or duplicated, and no node crashes."""
+        """End faults: from now on, no copy is lost or duplicated, and no node crashes."""
         if self.calm_at < 0:
             self.calm_at = len(self.log)
         budget = self.budget
@@ -241,7 +241,7 @@ class Model:
         budget.losses = budget.duplicates = budget.crashes = 0
 
     def _arrivable(self) -> list[Packet]:
-        """Return the copies that can arrive next: all copies over the air, and the oldest of each wire or stream."""
+        """Return the copies that can arrive next: all copies by radio, and the oldest copy of each wire or stream."""
         streams: set[tuple[int, int, int]] = set()
         found = []
         for packet in self.flying:
@@ -268,13 +268,13 @@ class Model:
         return [timer for timer, due_ps in self.timers.items() if due_ps == first_ps]
 
     def busy(self) -> bool:
-        """Return whether a spontaneous event (one without the application or a fault) other than a timer is left."""
+        """Return whether a spontaneous event other than a timer is left (not of the application, and not a fault)."""
         return bool(self.flying or (self.down and self.budget.recover))
 
     # ---- events -----------------------------------------------------------------------------------------------------
     @calls_handlers
     def do(self, choice: Choice) -> None:
-        """Let an event happen, with the actions that its node takes. An error that the node raises is a violation."""
+        """Execute an event, with the actions of its node. An error that the node raises is a violation."""
         self._set_clock(choice)
         self.protocol.acting, acting.host = self.nodes[choice.node], self.protocol.actor
         try:
@@ -319,7 +319,7 @@ class Model:
             self.switch(node, what == "recover")
 
     def _on_packet(self, what: str, node: int, packet: Packet) -> None:
-        """Let a copy arrive (packet), arrive and stay on its way (twice), or get lost (loss)."""
+        """Make a copy arrive (packet), arrive and stay on its way (twice), or get lost (loss)."""
         self._log(what, node, packet.number, packet.sender, str(packet.content))
         stays = what == "twice" or (what == "packet" and self.budget.forever and self._is_free(packet))
         if not stays:
@@ -330,7 +330,7 @@ class Model:
             receive(self.nodes[node], packet.content, packet.sender, packet.interface)
 
     def switch(self, node: int, up: bool) -> None:
-        """Crash a node, or let it recover."""
+        """Make a node crash or recover."""
         who, self.protocol.acting = self.protocol.acting, self.nodes[node]
         self._switch(node, up)
         self.protocol.acting = who
@@ -351,10 +351,10 @@ class Model:
 
     # ---- services of nodes ------------------------------------------------------------------------------------------
     def declare_lookahead(self, node: int, topic: int, lookahead_ps: int) -> None:
-        """Ignore a lookahead: a model has no windows."""
+        """Ignore a lookahead, since a model has no windows."""
 
     def packets_on_their_way(self) -> Container[int]:
-        """Return the ids of the packets of which copies may still arrive."""
+        """Return the ids of the packets with copies that may still arrive."""
         return {packet.number for packet in self.flying}
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
@@ -382,7 +382,7 @@ class Model:
         self.timers.pop((node, key), None)
 
     def new_message(self, node: int) -> int:
-        """Note a new message of a node, and return its id."""
+        """Record a new message of a node, and return its id."""
         message = len(self.source)
         self.source.append(node)
         self.past.append(frozenset(self.known[node]))
@@ -393,7 +393,7 @@ class Model:
         return message
 
     def note(self, op: int, node: int, message: int) -> None:
-        """Note a delivery, and check the properties; or note that a node left or joined."""
+        """Record a delivery and check the properties, or record that a node left or joined."""
         if op == DELIVER:
             self.delivered[node].append(message)
             self._log("delivered", node, message, -1, "")
@@ -406,7 +406,7 @@ class Model:
             self.owed.pop(node, None)
             self.known[node] = set()
             self._log("left", node, -1, -1, "")
-        elif op == JOINED:  # a node that joins again is a new process, to which all belongs that it did since it left
+        elif op == JOINED:  # a node that joins again is a new process, which includes its actions since it left
             if node not in self.gone:
                 self.known[node] = set()
             self.gone.discard(node)

@@ -1,7 +1,7 @@
-"""Mutation tests: change a protocol's code in one place; the properties should detect the change.
+"""Mutation tests: change a protocol's code in one place. The properties should detect the change.
 
 A mutant is one function with one change. The functions are those that run in a model of the protocol; code that does
-not run cannot be detected and has no mutants. Start with `mutants`.
+not run cannot be detected and has no mutants. Start here: `mutants`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 SIGNS = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in",
          ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}  # fmt: skip
 SET_UP = ("__init__", "on_start")
-"""Functions in which no assignment is dropped: nodes do not work without them, so that it is always detected."""
+"""Functions in which no assignment is removed: without it nodes do not work, so the change is always detected."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def mutants(model: Model, ran: set[CodeType], spared: set[CodeType]) -> Iterator
     Args:
         model: A model. The files of its nodes' classes, and all files in the same packages, are the protocol's.
         ran: The code that ran (`reached`).
-        spared: Code that is not changed, such as that of properties.
+        spared: Code that is not changed, such as the code of properties.
     """
     homes = {Path(sys.modules[type(node).__module__].__file__ or "") for node in model.nodes}
     packages = {home.parent for home in homes if (home.parent / "__init__.py").exists()}
@@ -97,7 +97,7 @@ def _definition(tree: ast.Module, code: CodeType) -> ast.FunctionDef | None:
 
 
 Change = Callable[[], Callable[[], None]]
-"""Changes the tree, and returns a function that undoes the change."""
+"""A function that changes the tree and returns a function that undoes the change."""
 
 
 def _changes(function: ast.FunctionDef) -> Iterator[tuple[int, str, Change]]:
@@ -191,7 +191,7 @@ class MutantHangs(Exception):
 
 @contextmanager
 def put_in(mutant: Mutant, seconds: float) -> Iterator[None]:
-    """Replace the function by the mutant in the block, which may take `seconds` at most.
+    """Replace the function by the mutant in the block, which may take at most `seconds`.
 
     Raises:
         MutantHangs: The time is over.

@@ -2,11 +2,11 @@
 
 With a budget for each node, events at different nodes commute. If no node will send a packet to node k before k itself
 acts, it is enough to follow the events of k in a state (a persistent set): the events of other nodes can happen later.
-Every schedule is thus explored up to such exchanges, and with it every state of a single node and every end. Not all
+So every schedule is explored up to such exchanges, with every state of a single node and every final state. Not all
 intermediate states of several nodes are explored; properties of these need the full search.
 
-The search learns only afterwards whether k is sent a packet. It therefore follows the events of k to the end, and notes
-with each state the nodes that were sent packets on the way. If k was sent one without having acted, the search follows
+The search only knows afterwards which nodes are sent packets. So it follows the events of k to the end, and records
+with each state the nodes that were sent packets on the way. If k was sent a packet before it acted, the search follows
 the events of the next node as well, and so on. If events of k record calls, which are ordered across nodes, or if the
 search returns to a state on its path, it follows the events of all nodes.
 """
@@ -36,7 +36,7 @@ class Frame:
     todo: list[Move]
     """The events of that node that are still to be followed."""
     loud: int
-    """The nodes that have events which record calls."""
+    """The nodes with events that record calls."""
     receivers: int = 0
     """The nodes that are sent packets by that node's events."""
     sent: int = 0
@@ -104,7 +104,7 @@ def _frame(space: Space, state: ModelState) -> Frame:
     busy = [i for i, row in enumerate(moves) if row]
 
     def worth(k: int) -> tuple[bool, bool, int]:
-        """Rank a node: first those without recorded calls, then those sent no packets now, then by number of events."""
+        """Rank a node: first by its recorded calls, then by the packets that it is sent now, then by its events."""
         return bool(loud >> k & 1), any(speaks[j] >> k & 1 for j in busy if j != k), len(moves[k])
 
     order = sorted(busy, key=worth, reverse=True)
@@ -112,7 +112,7 @@ def _frame(space: Space, state: ModelState) -> Frame:
 
 
 def _next_node(frame: Frame) -> bool:
-    """Continue with the next node of a state, if it must be followed as well; return whether it must."""
+    """Continue with the next node of a state if this is necessary; return whether it is."""
     if not frame.order:
         return False
     k = frame.order.pop()

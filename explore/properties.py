@@ -104,7 +104,7 @@ def failures_cost_nothing(model: Model) -> str | None:
 
 
 def quiet(model: Model) -> str | None:
-    """Check that no packet is on its way at the end, long after the last action of the application."""
+    """Check that no packet is on its way at the end, long after the application's last action."""
     if count := len(model.flying):
         return f"quiet: {count} packets are still on their way, long after the last action of the application"
     return None
@@ -117,7 +117,7 @@ def linearizable(model: Model) -> str | None:
 
 
 def bounded(name: str, most: int) -> Always:
-    """Return the property that no node's attribute `name` ever has more than `most` items."""
+    """Return the property that the attribute `name` of a node never has more than `most` items."""
 
     def rule(model: Model) -> str | None:
         for id_, node in enumerate(model.nodes):

@@ -1,8 +1,8 @@
 """Find random generators and hidden state in nodes: both make an exhaustive search incomplete.
 
-The search computes the effect of an event on a node's state once. With a generator in the state, it thus explores one
-sequence of draws out of many. Hidden state (a counter of the class, the order of a set) shows if the same step has
-another effect when it is computed again.
+The search computes the effect of an event on a node's state once. So with a generator in the state, it explores only
+one of many sequences of random numbers. Hidden state (a counter of the class, the order of a set) is found if the same
+step has another effect when it is computed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GENERATORS = (Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
 PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, np.ndarray, np.generic)
 MOST_STEPS = 2000
-"""The number of steps that are computed a second time: a sample, to save time."""
+"""The number of steps that are computed a second time. It is a sample, to save time."""
 
 
 def incompleteness(machine: Machine) -> str:
@@ -45,7 +45,7 @@ def message_about_draws(nodes: Iterable[Node]) -> str:
 
 
 def draws(node: Node) -> str:
-    """Return the attribute in which a node has a random generator, as `Class.attribute`, or "" if it has none."""
+    """Return the attribute of a node with a random generator, as `Class.attribute`, or "" if there is none."""
     for name, value in vars(node).items():
         if name != "runtime" and name not in node.not_state and _has_generator(value, {id(node)}):
             return f"{type(node).__name__}.{name}"

@@ -1,8 +1,8 @@
 """State machines for nodes that cannot be copied, such as waiting coroutines: a node's state is its history of events.
 
-To continue from a state, the history is replayed to a fresh node. Other nodes are not needed, since nodes share
-nothing. Two histories that lead to the same state count as two states: the search is as complete as with copies, but
-slower.
+To continue from a state, the history is replayed to a fresh node. Other nodes are not needed, since nodes have nothing
+in common. Two histories that lead to the same state count as two states, so the search is as complete as with copies,
+but slower.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ReplayStub(NodeStub):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.over = False
-        """True after the replay: further actions of the node are new."""
+        """True after the replay, when further actions of the node are new."""
         self.broadcasts = 0
         self.protocol: Any = None
         """The protocol of the node."""
@@ -50,7 +50,7 @@ class ReplayStub(NodeStub):
             super().recorded(kind, node, value)
 
     def new_message(self, node: int) -> int:
-        """Return the id of a new message, or during the replay the id that it got the first time."""
+        """Return the id of a new message. During the replay, return the id that the message got the first time."""
         self.broadcasts += 1
         return super().new_message(node) if self.over else self.own[self.broadcasts - 1]
 
@@ -72,11 +72,11 @@ class ReplayMachine(Machine):
         super().__post_init__()
 
     def _watch_shared(self) -> None:
-        """Watch nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
+        """Do nothing: nodes of programs refer to each other, and common objects of programs are not checked."""
         self._shared = {}
 
     def randomness(self) -> str:
-        """Return a message if a program drew random numbers. Hidden state shows in replays (`_replay`)."""
+        """Return a message if a program drew random numbers. Replays detect hidden state (`_replay`)."""
         return self._who_drew
 
     def _check_for_draws(self, node: Node) -> None:
@@ -129,7 +129,7 @@ class ReplayMachine(Machine):
 def _seen(node: Node) -> Node:
     """Return a node with copies of the attributes that can be copied, for properties.
 
-    The attributes themselves may change when the model is closed, in a `finally` of the program.
+    The attributes themselves may change in a `finally` of the program when the model is closed.
     """
     seen: Any = object.__new__(type(node))
     for name, value in vars(node).items():

@@ -22,9 +22,9 @@ NAMED = WORDS | {
 }  # fmt: skip
 """The descriptions for nodes that have names."""
 FEW_LINES = 200
-"""Repeated lines are left out only if there are more than this number."""
+"""The minimum number of repeated lines that are left out."""
 LAST_LINES = 6
-"""The last lines are never left out, since the violation may be there."""
+"""The number of last lines that are never left out, since the violation may be there."""
 
 
 def describe_events(log: Sequence[Event], broken: str) -> list[str]:
@@ -74,6 +74,6 @@ def page(log: Log, nodes: int, broken: str, title: str) -> str:
 
 
 def _numbers(text: str) -> set[int]:
-    """Return the message with which a packet's text begins, if it does."""
+    """Return the number of the message at the beginning of a packet's text, if there is one."""
     found = re.match(r"(?:\w+\(message=)?(\d+)", text)
     return {int(found[1])} if found else set()

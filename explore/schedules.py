@@ -1,10 +1,10 @@
 """Explore thousands of random schedules of a model, and shrink one that violates a property.
 
 A schedule is a plan: a list of indices into the choices of the next event. After the plan, packets arrive and timers
-fire in their order, without faults. A shorter plan, and one of smaller indices, is therefore a simpler schedule.
+fire in their order, without faults. So a shorter plan, or one with smaller indices, is a simpler schedule.
 
 Random schedules differ in their profile (`ScheduleProfile`): their length, the activity of the application, the number
-of faults, and the reordering of packets. Start with `search`.
+of faults, and the reordering of packets. Start here: `search`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from causeway.pycontrol.shared import watching_contents
 LENGTHS = (6, 12, 25, 50, 100, 200)
 """Lengths of random schedules. Short ones come first."""
 REST_STEPS = 2000
-"""The most events after faults have ended. Nodes with periodic timers are never quiescent; all owed messages must be
-delivered by then."""
+"""The maximum number of events after faults have ended. Nodes with periodic timers are never quiescent, so all owed
+messages must be delivered by then."""
 PATIENT_STEPS = 50
-"""The number of events after which to check for the first time that all owed messages are delivered."""
+"""The number of events after which all owed messages are checked for the first time."""
 MANY_CALLS = 3
-"""With at least this number of actions of the application, a schedule omits some of them (`CallFilter`)."""
+"""The minimum number of actions of the application with which a schedule omits some of them (`CallFilter`)."""
 WATCHED, ONE_IN = 20, 16
 """Contents are watched for changes in the first WATCHED schedules, and then in one of ONE_IN. Watching makes a schedule
 up to 1.8 times slower."""
@@ -53,10 +53,11 @@ class Verdict:
     log: Log = field(default_factory=Log)
     """The log of the counterexample."""
     randomness: str = ""
-    """A message if nodes draw random numbers and no violation was found: all schedules have the same draws."""
+    """A message if nodes draw random numbers and no violation was found, since all schedules have the same random
+    numbers."""
     repeats: bool = True
-    """True if the schedule violates a property each time it is followed. If False, nodes are not deterministic, and the
-    log is of the time at which it did."""
+    """True if the schedule violates a property each time it is followed. If it is False, nodes are not deterministic,
+    and the log is that of the execution with the violation."""
     contents: bool = False
     """True if the violation is a content that was changed."""
 
@@ -75,7 +76,7 @@ class RecordedSchedule:
 
 
 def label_of(choice: Choice) -> Label:
-    """Return a description of a choice that does not change if other events are left out."""
+    """Return a description of a choice that stays the same if other events are left out."""
     packet = choice.packet
     if packet is None:
         return (choice.what, choice.node, choice.key)
@@ -83,13 +84,13 @@ def label_of(choice: Choice) -> Label:
 
 
 def follow(model: Model, plan: Sequence[int], rules: Rules, taken: RecordedSchedule | None = None) -> str | None:
-    """Follow a plan, and then let the model become quiescent.
+    """Follow a plan, then continue until the model is quiescent.
 
     Args:
         model: A fresh model.
         plan: Indices of choices, modulo their number.
         rules: The properties.
-        taken: Gets the choices.
+        taken: Receives the choices.
 
     Returns:
         The violation, or None.
@@ -132,7 +133,7 @@ def _step(model: Model, choice: Choice, rules: Rules) -> str | None:
 
 
 def _until_quiescent(model: Model, rules: Rules) -> str | None:
-    """Execute spontaneous events until none is left, or until all properties hold."""
+    """Execute spontaneous events until no event is left or all properties hold."""
     model.calm_down()
     for step in range(REST_STEPS):
         waiting = model.next_without_faults()
@@ -146,7 +147,10 @@ def _until_quiescent(model: Model, rules: Rules) -> str | None:
 
 
 def is_settled(model: Model, rules: Rules, step: int) -> bool:
-    """Return whether all properties hold after `step` events without faults; check only some of the steps."""
+    """Return whether all properties hold after `step` events without faults.
+
+    Only some of the steps are checked.
+    """
     return step >= PATIENT_STEPS and step % 10 == 9 and not model.flying and rules.at_end(model) is None
 
 
@@ -162,7 +166,10 @@ class Slow:
         self.by_link = self.random.random() < 0.5
 
     def others(self, group: list[int], choices: Sequence[Choice]) -> list[int]:
-        """Return the copies of the group that are not slow; all copies if there are none, and otherwise rarely."""
+        """Return the copies of the group that are not slow.
+
+        If there are none, and rarely otherwise, return all copies.
+        """
         if not self.share or self.random.random() < 0.05:
             return group
         return [number for number in group if not self._is(choices[number])] or group
@@ -190,7 +197,7 @@ class CallFilter:
     known: dict[object, bool] = field(default_factory=dict)
 
     def left(self, choices: Sequence[Choice], group: list[int]) -> list[int]:
-        """Return the choices of the group that are not omitted, or all if none is left."""
+        """Return the choices of the group that are not omitted, or all of them if none is left."""
         if self.kinds < MANY_CALLS:
             return group
         return [number for number in group if not self._is(choices[number])] or group
@@ -236,7 +243,7 @@ class ScheduleProfile:
 
     length: int
     weights: tuple[float, float, float, float]
-    """The weights of packets, timers, the application, and faults."""
+    """The weights of packets, timers, the application and faults."""
     orderly: float
     """The probability with which the oldest packet arrives first."""
     calls: float
@@ -254,7 +261,7 @@ class ScheduleProfile:
 
 
 def draw_profile(random: Random, tried: int) -> ScheduleProfile:
-    """Draw a profile. The first ones are short, later ones have any length."""
+    """Draw a profile. The first profiles are short, and later ones have any length."""
     longest = min(len(LENGTHS), 2 + tried // 50)
     weights = (
         random.choice((2.0, 4.0, 8.0)), random.choice((0.3, 1.0, 3.0)), random.choice((0.5, 1.0, 3.0)),
@@ -278,7 +285,7 @@ def _one_kind(group: list[int], choices: Sequence[Choice], kind: ScheduleProfile
 def _drawn(
     choices: Sequence[Choice], kind: ScheduleProfile, random: Random, slow: Slow, call_filter: CallFilter
 ) -> int:
-    """Return the index of the next event: draw its kind, then one of that kind."""
+    """Return the index of the next event: draw its kind first, then an event of this kind."""
     groups: list[list[int]] = [[], [], [], []]
     for number, choice in enumerate(choices):
         what = choice.what
@@ -313,7 +320,7 @@ def follow_random_schedule(
 
 
 def with_contents(make: MakeModel) -> MakeModel:
-    """Return a function that makes the same models, whose nodes must not change contents."""
+    """Return a function that makes the same models with nodes that must not change contents."""
 
     def watched() -> Model:
         with watching_contents():
@@ -337,11 +344,11 @@ def search(
     Args:
         make: Makes a fresh model.
         rules: The properties.
-        tries: The most schedules.
+        tries: The maximum number of schedules.
         seconds: The time limit.
         seed: The seed of the schedules.
         report: Called from time to time with the number of schedules.
-        shrink: Shrink the schedule; otherwise it is returned as it was found.
+        shrink: Shrink the schedule; otherwise it is returned unchanged.
     """
     began, random, watched = time.monotonic(), Random(seed), with_contents(make)
     for tried in range(1, tries + 1):
@@ -365,7 +372,7 @@ def search(
 
 
 def shrink_verdict(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
-    """Shrink the schedule of a verdict; mark a violation that does not repeat."""
+    """Shrink the schedule of a verdict. Mark a violation that does not repeat."""
     began, taken = time.monotonic() - found.seconds, RecordedSchedule()
     if found.contents and is_reproducible(make, rules, found):
         found = replace(found, contents=False)
@@ -382,7 +389,7 @@ def shrink_verdict(found: Verdict, make: MakeModel, rules: Rules) -> Verdict:
 
 
 def is_reproducible(make: MakeModel, rules: Rules, found: Verdict, taken: RecordedSchedule | None = None) -> bool:
-    """Follow a plan in a fresh model; return whether the same events lead to a violation again."""
+    """Follow a plan in a fresh model. Return whether the same events lead to a violation again."""
     with closing(make()) as model:
         return follow(model, found.plan, rules, taken) is not None and _without_texts(model.log) == _without_texts(
             found.log.events

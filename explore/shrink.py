@@ -10,13 +10,13 @@ from typing import Any, Protocol
 Label = tuple[Hashable, ...]
 """A description of an event that does not depend on other events: its kind, node, sender and type of content."""
 MOST_SECONDS = 20.0
-"""The time limit, after which the best schedule so far is returned."""
+"""The time limit. After it, the best schedule so far is returned."""
 MOST_CHOICES = 16
-"""The number of choices that are tried in place of two events."""
+"""The number of choices that are tried instead of two events."""
 SHORT = 24
-"""The longest schedule in which two events are replaced by one."""
+"""The maximum length of a schedule in which two events are replaced by one."""
 MOST_TRIES = 2000
-"""The most short schedules that are tried at the end."""
+"""The maximum number of short schedules that are tried at the end."""
 
 
 class Order(Protocol):
@@ -33,11 +33,11 @@ def shrunk(
 ) -> Any:
     """Return the simplest schedule found.
 
-    First it leaves out events by their labels, many at once; then it makes indices smaller.
+    First events are left out by their labels, many at a time. Then indices are made smaller.
 
     Args:
         order: A schedule that violates a property.
-        follow: Follows indices, and returns the schedule up to the violation, or None if there is none.
+        follow: Follows indices, and returns the schedule up to the violation, or None without a violation.
         follow_labels: Does the same with labels.
     """
     best, ends = order, time.monotonic() + MOST_SECONDS
@@ -56,7 +56,7 @@ def shrunk(
 
 
 def _shorter(best: Order, follow: Callable[[Sequence[int]], Order | None], ends: float) -> Order:
-    """Try all shorter schedules of small indices, since a different schedule may be shorter still."""
+    """Try all shorter schedules of small indices, since a different schedule may be even shorter."""
     tries = 0
     for length in range(1, len(best.numbers)):
         for plan in product(range(MOST_CHOICES // 2), repeat=length):

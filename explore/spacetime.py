@@ -2,12 +2,12 @@
 
 Every node is a line, and time goes from left to right: to scale in a run, with one column for simultaneous events in a
 model, whose times only define an order. A broad arrow goes from the broadcast of each message on the causal path to the
-deliveries that matter: that at the source of the next message, and those at the node of the violation; a dashed one to
-the place where the missing delivery should have been. They come from broadcasts and deliveries alone, so they are there
-for vectorized protocols, too, of which no packets are known.
+deliveries that matter: at the source of the next message and at the node of the violation. A dashed arrow goes to the
+place where the missing delivery should have been. These arrows need only broadcasts and deliveries, so they are also
+drawn for vectorized protocols, whose packets are not known.
 
-A packet is an arrow from its sending to its arrival, with a cross if it was lost, or if it reached the node that waits
-for it and was not delivered. A packet still on its way is a dotted line; a node that is down has no line.
+A packet is an arrow from its sending to its arrival. It has a cross if it was lost, or if it reached the node that
+needs it and was not delivered. A packet still on its way is a dotted line; a node that is down has no line.
 
 On the page, drag to pan, use the wheel to zoom, and click on a mark for its description.
 """
@@ -27,18 +27,18 @@ from causeway.explore.model import Event
 LEFT, TOP, STEP, ROW, BELOW = 110, 56, 34, 58, 40
 LOUD, LATE, QUIET, LINE, TALK = "#c0392b", "#d35400", "#8a94a0", "#34495e", "#2874a6"
 COMFORTABLE = 1400
-"""The width in pixels up to which a diagram is not scaled."""
+"""The maximum width in pixels of a diagram that is not scaled."""
 TIMED = 1000
 """The width in pixels of a diagram with time to scale."""
 FEW_ROWS = 320
 """The height over which the lines of few nodes are spread, so that arrows between them are steep."""
 TICKS = 8
-"""About so many ticks are on the axis of time."""
+"""The approximate number of ticks on the axis of time."""
 LETTER = 7
-"""The width of a letter of a mark in pixels; marks of neighbours that would overlap are written higher."""
+"""The width of a letter of a mark in pixels. If marks of neighbours would overlap, one is written higher."""
 LEVELS = 3
 BEFORE = 12
-"""The distance of the missing delivery from the mark of what was delivered instead."""
+"""The distance of the missing delivery from the mark of the message that was delivered instead."""
 HEADS = (QUIET, LATE, TALK, LOUD)
 """The colours of arrows, by the index of their head."""
 
@@ -92,7 +92,7 @@ class Shape:
     text: str = ""
     css: str = ""
     says: str = ""
-    """The description that a click shows."""
+    """The description that appears after a click."""
     width: float = 0
     dashes: str = ""
     opacity: float = 1
@@ -110,12 +110,13 @@ class _Places:
     end: int = 0
     """The end of that axis."""
     scale: float = 1.0
-    """The scale of everything except the columns. Long diagrams are drawn larger, so as to be readable as a whole."""
+    """The scale of everything except the columns. Long diagrams are drawn larger, so that they are readable as a whole.
+    """
     row_px: int = ROW
     """The distance between the lines of two nodes."""
     first_ps: int = 0
     span_ps: int = 0
-    """The time that the axis spans; 0: it has columns."""
+    """The time that the axis covers; 0 if it has columns."""
 
     def at(self, step: int, node: int) -> tuple[int, int]:
         return self.xs[step], self.y(node)
@@ -141,7 +142,7 @@ def _placed(story: Story) -> _Places:
 
 
 def _in_columns(story: Story, row: dict[int, int]) -> _Places:
-    """Place one event a column. Copies of one packet that leave at the same time share it."""
+    """Place one event in each column. Copies of one packet that leave at the same time share a column."""
     columns: list[int] = []
     before: tuple[object, ...] = ()
     for event in story.log:
@@ -196,7 +197,7 @@ def _ticks(places: _Places, height: int) -> Iterator[Shape]:
 
 
 def _round_step(least_ps: float) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below."""
+    """Return the smallest of 1, 2, 5, 10, 20, ... that is not below the given value."""
     power = 10 ** max(0, len(str(int(least_ps))) - 1)
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least_ps or factor == 10)
 
@@ -265,7 +266,7 @@ def _is_taken(story: Story, step: int) -> bool:
 
 
 def _kind(text: str) -> str:
-    """Return the name of the content's class, if the text is that of an object."""
+    """Return the name of the content's class if the text is that of an object."""
     found = re.match(r"([A-Za-z_]\w*)\(", text)
     return found[1] if found else ""
 
@@ -305,7 +306,7 @@ def _never(story: Story, places: _Places) -> Iterator[Shape]:
     )
     if begin is None or in_time or not places.span_ps or story.log[begin].node not in places.row:
         return
-    end_ps = min(story.wrong_ps, places.first_ps + places.span_ps)  # the end of the run may be far behind
+    end_ps = min(story.wrong_ps, places.first_ps + places.span_ps)  # the end of the run may be much later
     (x1, y1), text = places.at(begin, story.log[begin].node), f"message {story.path[0]} should have been delivered here"
     yield _dashed(x1, y1, places.x(end_ps) - BEFORE, places.y(story.victim), text)
 
@@ -339,7 +340,7 @@ def _never_in_model(story: Story, places: _Places) -> Iterator[Shape]:
 def _mark(
     story: Story, places: _Places, step: int, event: Event, free: dict[tuple[int, int], int]
 ) -> Iterator[Shape]:  # fmt: skip
-    """Yield the mark of an event. `free`: from which x on a level above a node's line has room for words."""
+    """Yield the mark of an event. `free` is the x from which on a level above a node's line has room for text."""
     x, y = places.at(step, event.node)
     says = story.lines[step] if step < len(story.lines) else ""
     if event.what in ("broadcast", "delivered"):

@@ -1,8 +1,8 @@
 """The states of a model as tuples of numbers, and the events that lead from one to the next.
 
 Optional events (broadcasts, losses, crashes) are deducted from a budget (`FaultBudget`): one for all nodes, or one for
-each node. With a budget for each node, an event concerns one node only, so that events at different nodes commute.
-Partial-order reduction depends on that.
+each node. With a budget for each node, an event concerns only one node, so events at different nodes commute.
+Partial-order reduction requires this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ModelState(NamedTuple):
 
     nodes: tuple[int, ...]
     flying: tuple[int, ...]
-    """Copies over the air, sorted."""
+    """Copies by radio, sorted."""
     queues: tuple[tuple[int, ...], ...]
     """Copies over each wire or stream, in the order of their sending; the queues are sorted."""
     fault_budgets: tuple[FaultBudget, ...]
@@ -127,14 +127,14 @@ class Space:
         return self._timers[local]
 
     def _first_due(self, timers: tuple[tuple[Hashable, int], ...]) -> tuple[tuple[Hashable, int], ...]:
-        """Return the timers that may fire next: the first ones due if nodes read their clocks, and otherwise all."""
+        """Return the timers that may fire next: if nodes read their clocks, the first ones due; otherwise all."""
         if not self.machine.timed or not timers:
             return timers
         first_ps = min(due_ps for _, due_ps in timers)
         return tuple(timer for timer in timers if timer[1] == first_ps)
 
     def _late_timers(self, state: ModelState, found: list[list[Move]]) -> None:
-        """Add the first timers due, if no other spontaneous event is left or the budget allows early timers."""
+        """Add the first timers due if no other spontaneous event is left or the budget allows early timers."""
         if state.fault_budgets[0][EARLY] or not self.busy(state):
             facts = [self.machine.states[local][1] for local in state.nodes]
             first_ps = min((due_ps for f in facts for _, due_ps in f.timers), default=0)
@@ -204,7 +204,7 @@ class Space:
     def _with_sent(
         self, state: ModelState, sends: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-        """Return the copies over the air, and the queues, after sending packets."""
+        """Return the copies by radio and the queues after sending packets."""
         self.last_sent = self.sent(state, sends)
         air, queues = list(state.flying), state.queues
         copies = self.machine.copies
@@ -285,7 +285,7 @@ def shares(
     """Yield every division of a budget among the nodes.
 
     Smaller numbers of broadcasts, crashes and calls are divided, too. The reduction only guarantees to reach states in
-    which no event is left; as long as a node may still broadcast, a state is not one of these.
+    which no event is left, and a state in which a node may still broadcast is not one of these.
 
     Args:
         budget: The budget.

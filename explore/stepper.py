@@ -1,4 +1,4 @@
-"""Step through a schedule by hand: forwards, backwards, into the debugger.
+"""Step through a schedule by hand: forwards, backwards, or in the debugger.
 
 A step backwards repeats the schedule without its last event, from the last earlier copy of the model. If nodes cannot
 be copied (coroutines), it repeats it from the start, since models are small and deterministic.
@@ -37,7 +37,7 @@ class Stepper:
     def __post_init__(self) -> None:
         self.model = self.make()
         self._copies: dict[int, Model] = {}
-        """Copies of the model, by the number of events."""
+        """Copies of the model by the number of events."""
         self._copy()
 
     def _copy(self) -> None:
@@ -50,7 +50,7 @@ class Stepper:
         self.model.close()
 
     def following(self) -> Choice | None:
-        """Return the next event: that of the plan, and after the plan a spontaneous one."""
+        """Return the next event: from the plan or, after the plan, a spontaneous one."""
         calm = self.at - len(self.plan)
         if calm < 0:
             choices = self.model.choices()
@@ -71,7 +71,7 @@ class Stepper:
         return self.rules.at_end(self.model) if self.following() is None else None
 
     def forward(self, run: Callable[[Choice], None] | None = None) -> bool:
-        """Let the next event happen; return False if there is none."""
+        """Execute the next event; return False if there is none."""
         choice = self.following()
         if choice is None or self.broken is not None:
             return False
@@ -112,10 +112,10 @@ class Stepper:
         before = len(self.model.log)
         if what in ("n", ""):
             went = self.forward()
-            return self._lines(before) if went else f"nothing more happens: {self.broken or 'nothing is broken'}"
+            return self._lines(before) if went else f"no event is left: {self.broken or 'no violation found'}"
         if what == "d":
             went = self.forward(lambda choice: debugger.run(self.model, choice))
-            return self._lines(before) if went else "nothing more happens"
+            return self._lines(before) if went else "no event is left"
         if what == "b":
             self.to(max(0, self.at - 1))
             return self._lines(0, 3)

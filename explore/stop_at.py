@@ -14,12 +14,12 @@ from causeway.pycontrol.stepping import part_of
 
 
 class StopAt:
-    """The place to stop at; `loop.windows` calls it."""
+    """The place at which to stop. `loop.windows` calls it."""
 
     def __init__(self, at_ps: int, node: int) -> None:
         self._at_ps, self._node = at_ps, node
         self.reached = False
-        """True once a handler was called there."""
+        """True after a handler was called at this place."""
 
     def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
         """Return the protocol's actions for a window. If the window contains the event, debug its handler."""

@@ -1,9 +1,11 @@
-"""Symmetric nodes, which differ only in their ids: of states that differ only in these ids, a search follows one.
+"""Symmetric nodes, which differ only in their ids.
+
+A search follows only one of several states that differ only in these.
 
 A study declares these nodes, and how to rename their ids in nodes, packets and timers (`SymmetricNodes`). The search
-checks the declaration: the renamed event must have the renamed effect on the renamed node. It does so for all events of
-all states of single nodes that it meets, and for exchanges of two adjacent nodes, of which all other renamings are
-composed. It does not check that the properties are independent of ids.
+checks the declaration: the renamed event must have the renamed effect on the renamed node. It does this for all events
+of all states of single nodes that it reaches, and for exchanges of two adjacent nodes, since all other renamings are
+compositions of these. It does not check that the properties are independent of ids.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
 
 MOST_SYMMETRIC = 6
-"""The most symmetric nodes. A state is compared under all their renamings: 720 for six nodes."""
+"""The maximum number of symmetric nodes. A state is compared under all their renamings: 720 for six nodes."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class SymmetricNodes:
 
     nodes: Sequence[int]
     renamed: Callable[[Any, Names], Any] | None = None
-    """Returns a node (which it may change), a content, a timer's key, or a recorded call with its ids renamed. None: no
-    such value contains the id of a node or a message."""
+    """A function that returns a node (which it may change), a content, a timer's key or a recorded call with renamed
+    ids. None means that no such value contains the id of a node or a message."""
 
 
 @dataclass(eq=False)
@@ -124,7 +126,7 @@ class Names:
         return Move(self.node(move.node), what, packet)
 
     def renamed(self, value: Any) -> Any:
-        """Return a copy of a value as the study renames it."""
+        """Return a copy of a value, renamed by the study."""
         value, renamed = copy.deepcopy(value), self.symmetry.symmetric.renamed
         if renamed is None or type(value) is Due:
             return value
@@ -134,7 +136,7 @@ class Names:
 
 
 class Symmetry:
-    """Maps states to representatives, one for all states that differ only in ids."""
+    """Maps states to representatives. All states that differ only in ids have the same one."""
 
     def __init__(self, machine: Machine, symmetric: SymmetricNodes) -> None:
         if len(symmetric.nodes) > MOST_SYMMETRIC:
@@ -195,7 +197,7 @@ class Symmetry:
         return (self._kind_of(node, state.nodes[node]), *kinds)
 
     def _kind_of(self, node: int, number: int) -> int:
-        """Return a number that is common to all states of nodes, or packets (node < 0), that differ only in ids."""
+        """Return a number that states of nodes, or packets (node < 0), have in common if only ids differ."""
         if (node, number) not in self._ranks:
             rank = len(self._ranks)
             for names in self.all:

@@ -19,21 +19,22 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, JOINED, LEFT, Protocol
 
 MOST_ROWS = 4_000_000
-"""The most rows of events and actions that are kept. The oldest are dropped; these take some hundred megabytes."""
+"""The maximum number of rows of events and actions that are kept. The oldest are dropped. The rows take some hundred
+megabytes."""
 AFTERWARDS_PS = 10**12
-"""The time for which the run goes on after the last violation, to see late copies of its message."""
+"""The time for which the run continues after the last violation, to see late copies of its message."""
 ORDER, TWICE, NEVER = "order", "twice", "never"
 
 
 class Violation(NamedTuple):
-    """A wrong delivery (ORDER, TWICE), or one that is missing at the end (NEVER)."""
+    """A wrong delivery (ORDER, TWICE), or a delivery that is missing at the end (NEVER)."""
 
     what: str
     time_ps: int
     node: int
     message: int
     before: int = -1
-    """ORDER: a message that should have been delivered first."""
+    """For ORDER: a message that should have been delivered first."""
 
     def __str__(self) -> str:
         if self.what == ORDER:
@@ -44,7 +45,7 @@ class Violation(NamedTuple):
 
 
 class WitnessDone(Exception):
-    """Ends the run: all wanted violations were found, or the time is over."""
+    """Raised to end the run: all wanted violations were found, or the time is over."""
 
 
 class Observation(NamedTuple):
@@ -131,7 +132,7 @@ class Witness:
             self.violations.append(violation)
 
     def at_end(self, time_ps: int) -> None:
-        """Note the deliveries that are still owed at the end of the run as missing, node by node."""
+        """Record the deliveries that are still owed at the end of the run as missing, node by node."""
         for node in range(self.nodes):
             missing = self._owed[node] & ~self._got[node]
             while missing and len(self.violations) < self.wanted:
@@ -140,7 +141,7 @@ class Witness:
                 self._note(Violation(NEVER, time_ps, node, message))
 
     def path(self, first: int, last: int) -> tuple[int, ...]:
-        """Return messages from `first` to `last`: the source of each knew the one before it at its broadcast."""
+        """Return messages from `first` to `last`. The source of each knew the previous one at its broadcast."""
         found = [last]
         while found[-1] != first:
             past, source = self._past[found[-1]], self.source[found[-1]]
@@ -150,7 +151,7 @@ class Witness:
                 if one.time_ps <= end and one.node == source and one.op in (BROADCAST, DELIVER)
                 and past >> one.message & 1 and (one.message == first or self._past[one.message] >> first & 1)
             ]  # fmt: skip
-            if not known:  # a process that was renewed
+            if not known:  # the process was renewed
                 return first, last
             found.append(first if first in known else known[0])
         return tuple(reversed(found))
@@ -160,7 +161,7 @@ class Witness:
         """Keep a window of events.
 
         Raises:
-            WitnessDone: The run need not go on.
+            WitnessDone: The run need not continue.
         """
         if len(self.violations) >= self.wanted and window.end_ps > self.violations[-1].time_ps + AFTERWARDS_PS:
             raise WitnessDone
@@ -183,7 +184,7 @@ class Witness:
 
 @dataclass(eq=False)
 class Watched:
-    """An engine whose frames a witness sees."""
+    """An engine whose frames a witness records."""
 
     engine: Engine
     witness: Witness

@@ -8,5 +8,5 @@ Start here:
 - `movement.py`: traces of movement, read from ns-2 and BonnMotion files
 - `random.py`: the random numbers that all engines share
 
-These modules only describe; nothing here runs.
+These modules only describe networks; they run nothing.
 """

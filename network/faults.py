@@ -1,4 +1,4 @@
-"""Faults of a network, besides failing nodes, each for a stretch of time: link failures, jammers, partitions.
+"""Faults of a network besides failing nodes: link failures, jammers and partitions, each for an interval of time.
 
 A study lists them in one field of its network:
 
@@ -39,9 +39,9 @@ class LinkFailure:
 
 @dataclass(frozen=True)
 class Jammer:
-    """A jammer: nodes within its radius receive nothing over the wireless channel.
+    """A jammer: nodes within its radius receive nothing by radio.
 
-    Nodes elsewhere still receive from them.
+    Other nodes still receive from these.
     """
 
     x_mm: int
@@ -72,7 +72,7 @@ NetworkFault = LinkFailure | Jammer | Partition
 def random_link_failures(
     wires: Sequence[tuple[int, int]], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[LinkFailure, ...]:
-    """Draw link failures at a rate (of all wires together), each of one wire, with exponential durations."""
+    """Draw link failures at a rate (of all wires together), each of one wire and with an exponential duration."""
 
     def cut(number: int, from_ps: int, to_ps: int) -> LinkFailure:
         a, b = wires[_below(seed, number, 2, len(wires))]
@@ -97,7 +97,7 @@ def random_jammers(
 def random_partitions(
     nodes: Sequence[int], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Partition, ...]:
-    """Draw partitions at a rate, each with every node on a random side, with exponential durations."""
+    """Draw partitions at a rate, each with every node on a random side and with an exponential duration."""
 
     def part(number: int, from_ps: int, to_ps: int) -> Partition:
         sides: tuple[list[int], list[int]] = ([], [])
@@ -110,7 +110,7 @@ def random_partitions(
 
 def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:
     for name, value in (("per_s", per_s), ("mean_s", mean_s), ("until_s", until_s)):
-        if not 0 <= value < math.inf:  # refuses NaN as well
+        if not 0 <= value < math.inf:  # refuses NaN, too
             raise UserError(f"the {name} of random link failures, jammers or partitions is {value}; allowed: 0 and up")
     made: list[T] = []
     at_s = 0.0

@@ -1,4 +1,4 @@
-"""Check the shapes of a network's fields when it is made, so that a wrong one is an error of one line.
+"""Check the shapes of a network's fields when it is made, so that a wrong one causes an error of one line.
 
 The numbers are checked against their bounds later, when a run is described (`bridge/validation_spec.py`).
 """
@@ -16,7 +16,7 @@ from causeway.errors import UserError
 
 
 class Shape(NamedTuple):
-    """The values that a field may have, as a test and in words."""
+    """The values that a field may have, as a test and as text."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -57,11 +57,11 @@ SHAPES = {
     "NDArray[np.int32]": Shape(_column, "an array of whole numbers"),
     "NDArray[np.uint8]": Shape(_column, "an array of 0 and 1"),
 }
-"""By the annotation of the field."""
+"""Maps the annotation of a field to its shape."""
 
 
 def check_shapes(thing: Any) -> None:
-    """Refuse a field of another shape than its annotation.
+    """Refuse a field whose value does not have the shape of its annotation.
 
     Raises:
         UserError: A field has a value of the wrong type or shape.
@@ -73,7 +73,7 @@ def check_shapes(thing: Any) -> None:
 
 
 def check(thing: Any, name: str, shape: Shape) -> None:
-    """Refuse one field of another shape."""
+    """Refuse one field if its value does not have the given shape."""
     if not shape.fits(value := getattr(thing, name)):
         shown = repr(value)
         shown = shown if len(shown) <= 80 else shown[:77] + "..."

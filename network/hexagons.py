@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import cos, hypot, pi, sin
 
 Place = tuple[int, int]
-"""x and y, in millimetres."""
+"""The x and y of a position, in millimetres."""
 
 
 def hexagonal_places(cells: int, spacing_mm: float, centre_mm: Place = (400_000, 400_000)) -> tuple[Place, ...]:
-    """Return the positions of stations, ring after ring; 1, 7, 19, 37, 61, 91 or 127 stations fill their rings.
+    """Return the positions of stations, ring by ring; 1, 7, 19, 37, 61, 91 or 127 stations make complete rings.
 
     Args:
         cells: The number of stations.

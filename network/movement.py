@@ -1,9 +1,9 @@
 """Movement traces of other tools: positions of hosts over time, read from ns-2 and BonnMotion files.
 
-A trace is an array of waypoints (time in ps, x and y in mm): straight lines at constant speed between them, at rest
-before the first and after the last. Both packet-level engines compute positions from these whole numbers by the same
-operations (`bridge/cpp/path.h`; `place_at` is the reference implementation), so that a host is at the same millimetre
-on all of them.
+A trace is an array of waypoints (time in ps, x and y in mm). A host moves in straight lines at constant speed between
+them, and does not move before the first and after the last. Both packet-level engines compute positions from these
+whole numbers by the same operations (`bridge/cpp/path.h`; `place_at` is the reference implementation), so a host has
+the same position on all of them.
 
     traces = read_traces("city.ns2")
     MobileNetwork((), (), traces=traces, hosts=len(traces), ...)
@@ -23,14 +23,14 @@ from causeway.errors import UserError
 from causeway.proto.contract import constant
 
 Trace = NDArray[np.int64]
-"""Waypoints: rows of (time_ps, x_mm, y_mm), ascending in time."""
+"""Waypoints: rows of (time_ps, x_mm, y_mm), in order of time."""
 
 LATEST_PS = constant("LATEST_PS")
 MOST_MM = (1 << 31) - 1
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _SET = re.compile(rf'^\s*(?:\$ns_ at {_NUMBER} ")?\$node_\((\d+)\) set ([XYZ])_ {_NUMBER}"?\s*(?:[#;].*)?$')
 _OTHERS = re.compile(r"^\s*(?:#|;|$|set\s+\S|puts\b|\$god_\s|\$ns_\s)")
-"""Commands of a simulation script that move no node: variables, distances, the end."""
+"""Commands of a simulation script that do not move a node: variables, distances, the end."""
 _GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {_NUMBER} {_NUMBER}"\s*(?:[#;].*)?$')
 
 
@@ -55,7 +55,7 @@ def read_traces(path: str | Path) -> tuple[Trace, ...]:
 
 
 def place_at(trace: Trace, time_ps: int) -> tuple[int, int]:
-    """Return the position in mm of a host with this trace, as the engines compute it, to the bit."""
+    """Return the position in mm of a host with this trace, exactly as the engines compute it."""
     after = int(np.searchsorted(trace[:, 0], time_ps, side="right"))
     t0, x0, y0 = (int(v) for v in trace[max(0, after - 1)])
     if after == 0 or after == len(trace):
@@ -70,7 +70,7 @@ def _whole_mm(mm: float) -> int:
     return int(math.copysign(math.floor(abs(metres * 1000) + 0.5), mm))
 
 
-# ---- BonnMotion: a line a node, time x y time x y ... ------------------------------------------------------------
+# ---- BonnMotion: one line per node, time x y time x y ... ------------------------------------------------------------
 
 
 def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
@@ -83,20 +83,20 @@ def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
             values = [float(word) for word in line.split()]
         except ValueError:
             raise UserError(
-                f"{where}: is neither ns-2 nor BonnMotion: a line of BonnMotion holds numbers only, time x y ..."
+                f"{where}: is neither ns-2 nor BonnMotion: a line of BonnMotion contains only numbers, time x y ..."
             ) from None
         if len(values) % 3:
             raise UserError(
-                f"{where}: has {len(values)} numbers, and a node's line has three for each place (time x y); something "
-                "is missing, or the file has heights"
+                f"{where}: has {len(values)} numbers, but a node's line has three for each position (time x y); a "
+                f"number is missing, or the file has heights"
             )
         traces.append(_trace([tuple(values[i : i + 3]) for i in range(0, len(values), 3)], where))  # type: ignore[misc]
     if not traces:
-        raise UserError(f"{path}: holds no trace; a BonnMotion file has a line of times and places for each node")
+        raise UserError(f"{path}: contains no trace; a BonnMotion file has a line of times and positions for each node")
     return tuple(traces)
 
 
-# ---- ns-2: places at the start, then commands --------------------------------------------------------------------
+# ---- ns-2: positions at the start, then commands ------------------------------------------------------------------
 
 
 @dataclass
@@ -120,7 +120,7 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
         if found := _SET.match(line):
             node = nodes.setdefault(int(found[2]), _Ns2Node())
             if found[1] is not None and float(found[1]) != 0:
-                raise UserError(f"{path}, line {number}: puts a node elsewhere at {found[1]} s; nodes do not jump")
+                raise UserError(f"{path}, line {number}: moves a node at once at {found[1]} s; nodes cannot jump")
             if found[3] in "XY":
                 setattr(node, found[3].lower(), float(found[4]))
             elif float(found[4]) != 0:
@@ -133,18 +133,18 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
             node.commands.append((float(found[1]), float(found[3]), float(found[4]), float(found[5])))
             node.lines.append(number)
         else:
-            shown = f"{path}, line {number}: is no ns-2 movement ({line.strip()[:60]})"
+            shown = f"{path}, line {number}: is not ns-2 movement ({line.strip()[:60]})"
             raise UserError(f"{shown}; allowed: set X_, Y_, Z_ and setdest")
     if unknown:
         lines = ", ".join(map(str, list(unknown)[:5])) + (", ..." if len(unknown) > 5 else "")
         several = f"lines {lines}: are" if len(unknown) > 1 else f"line {lines}: is"
         raise UserError(
-            f"{path}, {several} no ns-2 movement ({next(iter(unknown.values()))}); allowed besides set X_, Y_, Z_ and "
+            f"{path}, {several} not ns-2 movement ({next(iter(unknown.values()))}); allowed besides set X_, Y_, Z_ and "
             "setdest: comments, set, puts, $god_ and other $ns_ commands; remove the rest"
         )
     missing = sorted(set(range(max(nodes) + 1)) - set(nodes))
     if missing:
-        raise UserError(f"{path}: has a node {max(nodes)} and no node {missing[0]}; nodes are numbered from 0 on")
+        raise UserError(f"{path}: has a node {max(nodes)} but no node {missing[0]}; nodes must be numbered from 0 on")
     return tuple(_ns2_trace(nodes[n], n, path) for n in range(len(nodes)))
 
 
@@ -152,7 +152,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
     """Return the trace of one node. A command holds until the next one, or until the node has reached its target."""
     where = f"{path}, node {number}"
     if node.x is None or node.y is None:
-        raise UserError(f"{where}: has no place to start; add $node_({number}) set X_ and Y_")
+        raise UserError(f"{where}: has no start position; add $node_({number}) set X_ and Y_")
     points = [(0.0, node.x, node.y)]
     begin_s, from_x, from_y, to_x, to_y, speed, last_s = 0.0, node.x, node.y, node.x, node.y, 0.0, 0.0
 
@@ -162,7 +162,7 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
         return from_x + (to_x - from_x) * share, from_y + (to_y - from_y) * share, share == 1.0
 
     def until(now: float | None) -> None:
-        """Add the waypoints of the rest of the present command, up to `now`."""
+        """Add the waypoints of the rest of the current command, up to `now`."""
         far = math.hypot(to_x - from_x, to_y - from_y)
         if far == 0 or speed == 0:
             if now is not None:
@@ -191,19 +191,21 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
 
 def _trace(points: list[tuple[float, float, float]], where: str, jumps_are_rounding: bool = False) -> Trace:
     if not points:
-        raise UserError(f"{where}: holds no place at all")
+        raise UserError(f"{where}: contains no position")
     rows: list[tuple[int, int, int]] = []
     for t, x, y in points:
         if not all(math.isfinite(v) for v in (t, x, y)):
-            raise UserError(f"{where}: has a hole: time {t:g} s, place ({x:g}, {y:g}) m; allowed: numbers")
+            raise UserError(f"{where}: a number is missing: time {t:g} s, position ({x:g}, {y:g}) m")
         if not 0 <= t * 1e12 <= LATEST_PS or max(abs(x), abs(y)) * 1000 > MOST_MM:
-            raise UserError(f"{where}: time {t:g} s, place ({x:g}, {y:g}) m is too far; allowed: 0 s and up, 2,000 km")
+            raise UserError(
+                f"{where}: time {t:g} s, position ({x:g}, {y:g}) m is out of range; allowed: 0 s and up, 2,000 km"
+            )
         row = (round(t * 1e12), _whole_mm(x * 1000), _whole_mm(y * 1000))
         if rows and row[0] < rows[-1][0]:
             raise UserError(f"{where}: goes back in time, from {rows[-1][0] / 1e12:g} to {t:g} s")
         if rows and row[0] == rows[-1][0]:
             if row != rows[-1] and not jumps_are_rounding:
-                raise UserError(f"{where}: is at two places at {t:g} s; hosts do not jump")
+                raise UserError(f"{where}: is at two positions at {t:g} s; hosts cannot jump")
             continue
         rows.append(row)
     return np.array(rows, np.int64)

@@ -1,28 +1,35 @@
 """The networks that a study can describe, independent of engines.
 
-The abstract network --------------------
+The abstract network
+--------------------
+
 N processes; any process sends a packet to any other, or to all others at once.
 
-- A SEND in effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`; the sender's CPU serves its
-  packets one after the other, in order of (t, packet). A broadcast is served once.
-- The copy for receiver r travels for a delay drawn from (seed, packet, r), at least 1 ns, in whole ns; it is lost with
-  probability `loss`, drawn likewise (a LOST event reports it at the instant it would have reached the receiver).
+- A packet of a SEND that takes effect at t leaves at `max(t, cpu_free) + send_ps + send_ps_per_byte * size`. The
+  sender's CPU serves packets one after the other, in order of (t, packet). A broadcast is served once.
+- The copy for receiver r travels for a delay drawn from (seed, packet, r), at least 1 ns, in whole ns. It is lost with
+  probability `loss`, drawn in the same way. A LOST event reports a loss at the instant at which the copy would have
+  reached the receiver.
 - With `links`, a copy goes over the link from its sender's site to its receiver's, whose latency is added to the delay.
   Where there is no link, a packet for one node is lost, and a packet for everyone has no copy. A link with a bandwidth
   sends copies one after the other, in order of (instant they leave, sender, packet); if more bytes than `queue_bytes`
   wait, a copy is lost. A link loses copies with a probability of its own; they have used its bandwidth.
-- The receiver's CPU serves copies one after the other, in order of (instant they reach it, packet), `recv_ps` each;
-  the ARRIVAL event comes when it is done.
-- Link failures and partitions (`network/faults.py`): a copy that leaves while one is between the two nodes is lost.
-- A node that is down sends nothing (a SEND in effect while it is down is dropped, and so is a packet that had not
-  left when it went down), receives nothing (a copy whose ARRIVAL falls while it is down vanishes), and has no timers
-  or broadcasts.
+- The receiver's CPU serves copies one after the other, in order of (instant of arrival, packet), `recv_ps` each. The
+  ARRIVAL event occurs at the end of this service.
+- Link failures and partitions (`network/faults.py`): a copy is lost if one separates the two nodes when the copy
+  leaves.
+- A node that is down sends nothing: a SEND that takes effect while it is down is dropped, and so is a packet that had
+  not left when the node failed. It receives nothing: a copy whose ARRIVAL would occur while it is down is dropped. It
+  has no timers and no broadcasts.
 
-The mobile network ------------------
-Stations joined by wires, hosts that move in one wireless channel. A packet-level simulator computes what happens on it;
-the fields describe how to build it. Interfaces: 0 UDP over the wireless channel (peer -1: local broadcast), 1 TCP over
-the wires, 2 TCP over the wireless channel. Hosts stand, walk, follow traces (`network/movement.py`), or go where the
-protocol sends them (the action MOVE): from then on they only follow such commands.
+The mobile network
+------------------
+
+Stations are connected by wires, and hosts move on one wireless channel. A
+packet-level simulator runs the network; the fields describe how to build it. Interfaces: 0 UDP over the wireless
+channel (peer -1: local broadcast), 1 TCP over the wires, 2 TCP over the wireless channel. Hosts stand, walk, follow
+traces (`network/movement.py`), or move as the protocol commands (the action MOVE); after the first command they follow
+only commands.
 """
 
 from __future__ import annotations
@@ -32,7 +39,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri  # not scipy.stats: every command would wait half a second for it
+from scipy.special import ndtri  # not scipy.stats, which would add half a second to every command
 
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
@@ -59,9 +66,9 @@ def _probabilities() -> NDArray[np.float64]:
 
 
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
-    """Return the quantiles, in ns, of a normal delay; values below the minimum become the minimum."""
+    """Return the quantiles, in ns, of a normal delay. Values below the minimum become the minimum."""
     for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
-        if not is_number(value) or not value >= 0:  # NaN too
+        if not is_number(value) or not value >= 0:  # NaN is refused, too
             raise UserError(f"the {name} of a normal_delay is {value}; allowed: 0 and up")
     quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
@@ -95,7 +102,7 @@ def _check_faults_of_network(network_faults: object) -> None:
 
 
 def _with_own_nodes(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
-    """Fill in the nodes of a workload that takes them from its network."""
+    """Fill in the nodes of a workload that gets them from its network."""
     if isinstance(network.workload, Workload) and isinstance(nodes, int):
         object.__setattr__(network, "workload", network.workload.on(nodes, first_host))
 
@@ -141,7 +148,7 @@ class AbstractNetwork:
 )
 @dataclass(frozen=True, kw_only=True)
 class MobileNetwork:
-    """Stations (nodes 0..S-1) on wires, hosts (the nodes after them) on one wireless channel.
+    """Stations (nodes 0..S-1) connected by wires, and hosts (the next nodes) on one wireless channel.
 
     Without stations it is an ad hoc network; `host_xy_mm`, `traces` or `area_mm` then place the hosts.
     """
@@ -153,12 +160,13 @@ class MobileNetwork:
     workload: Workload = field(default_factory=Workload)
     faults: Faults = field(default_factory=Faults)
     cell_radius_mm: int = 120_000
-    """The range of a radio, and the size of a cell. Interference range and transmission power scale with it."""
+    """The range of a radio and the radius of a cell. Interference range and transmission power are proportional to it.
+    """
     wire_bps: int = 10_000_000
     wire_delay_ps: int = 10_000_000_000
     wire_delayed_acks: bool = False
-    """TCP on the wires acknowledges within 200 ms, not at once. On INET a message then waits until the one before it is
-    acknowledged (Nagle's algorithm). ns-3's TCP always acknowledges so, and never waits."""
+    """TCP on the wires acknowledges within 200 ms instead of at once. On INET, a message then waits until the previous
+    one is acknowledged (Nagle's algorithm). ns-3's TCP always acknowledges in this way, but its messages never wait."""
     radio: str = "unitdisk"
     radio_bps: int = 0
     """0: the default of the radio."""
@@ -167,18 +175,20 @@ class MobileNetwork:
     position_every_ps: int = 0
     host_tcp: bool = False
     host_xy_mm: tuple[tuple[int, int], ...] = ()
-    """The start of each host. Empty: anywhere in the cells, drawn from the seed (equally on all engines)."""
+    """The start position of each host. If it is empty, positions in the cells are drawn from the seed, the same on all
+    engines."""
     host_speeds_mm_s: tuple[int, ...] = ()
-    """The speed of each host (0: it stands). Empty: `speed_mm_s`."""
+    """The speed of each host (0: it stands). If it is empty, all hosts have `speed_mm_s`."""
     traces: tuple[Trace | None, ...] = ()
-    """The trace of each host, or None for a host that stands or walks like the others. Empty: no host has a trace."""
+    """The trace of each host, or None for a host that stands or walks like the others. If it is empty, no host has a
+    trace."""
     area_mm: tuple[int, ...] = ()
-    """x, y of two corners: the area where hosts walk (and start) without stations, or with `covered_only=False`. Empty:
-    a box around the cells."""
+    """The x and y of two corners: the area where hosts walk (and start) without stations, or with `covered_only=False`.
+    If it is empty, the area is a box around the cells."""
     network_faults: tuple[NetworkFault, ...] = ()
     places_every_ps: int = 0
-    """The interval at which the run's record has the position of every node (`causeway run --animate`). Nodes do not
-    see it."""
+    """The interval at which the positions of all nodes are recorded (`causeway run --animate`). Nodes do not notice
+    this."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -187,12 +197,15 @@ class MobileNetwork:
         _check_faults_of_network(self.network_faults)
         if len(self.host_xy_mm) not in (0, self.hosts):
             raise UserError(
-                f"host_xy_mm has {len(self.host_xy_mm)} places for {self.hosts} hosts; give each one, or none at all"
+                f"host_xy_mm has {len(self.host_xy_mm)} positions for {self.hosts} hosts; allowed: one for each host, "
+                f"or none"
             )
         for name, what in (("host_speeds_mm_s", "speeds"), ("traces", "traces")):
             count = len(getattr(self, name))
             if count not in (0, self.hosts):
-                raise UserError(f"{name} has {count} {what} for {self.hosts} hosts; give each one, or none at all")
+                raise UserError(
+                    f"{name} has {count} {what} for {self.hosts} hosts; allowed: one for each host, or none"
+                )
         _with_own_nodes(self, self.nodes, len(self.station_xy_mm))
 
     @classmethod
@@ -200,8 +213,8 @@ class MobileNetwork:
         """Return a network with one station in the centre and rings of 6, 12, 18, ... around it, wired as a tree.
 
         Args:
-            cells: The number of stations: 1, 7, 19, 37, ... fill their rings.
-            spacing: The distance between neighbours, in mm (`metres(208)`). By default cells of the usual radius
+            cells: The number of stations; 1, 7, 19, 37, ... make complete rings.
+            spacing: The distance between neighbours in mm (`metres(208)`). With the default, cells of the usual radius
                 (120 m) just cover the plane.
             hosts: The number of hosts.
             fields: Any other field of a MobileNetwork, such as `radio` or `speed_mm_s`.
@@ -222,15 +235,15 @@ class MobileNetwork:
 @former_arguments("nodes ini workload config hosts run ned_path libs faults places_every_ps", most=1)
 @dataclass(frozen=True)
 class InetNetwork:
-    """A user's own INET network, unedited: its ini file describes it, and selects the hosts that take part.
+    """A user's own INET network, unmodified. Its ini file describes it and selects the hosts that are nodes.
 
-    Interface 0 is UDP, wherever INET's routes lead; interfaces 1 and 2 are TCP. Where `hosts` is "", the ini file
-    itself names the nodes (`causeway-nodes`, or applications of type ProtocolApp).
+    Interface 0 is UDP over INET's routes; interfaces 1 and 2 are TCP. If `hosts` is "", the ini file itself selects the
+    nodes (`causeway-nodes`, or applications of type ProtocolApp).
     """
 
     nodes: int = 0
-    """The number of hosts that take part: nodes 0, 1, ... in the order of their NED paths. By default, as many as
-    `hosts` or the ini file selects: INET builds the network once before the run, and counts them."""
+    """The number of hosts that are nodes 0, 1, ..., in the order of their NED paths. By default, all hosts that `hosts`
+    or the ini file selects: INET builds the network once before the run and counts them."""
     _: KW_ONLY
     ini: str
     workload: Workload = field(default_factory=Workload)
@@ -240,7 +253,8 @@ class InetNetwork:
     run: int = 0
     """The number of the configuration's run: a combination of its iteration variables."""
     ned_path: tuple[str, ...] = ()
-    """Roots of NED packages. Empty: the folder of the ini file, and INET's own examples, tutorials and showcases."""
+    """Roots of NED packages. If it is empty: the folder of the ini file, and INET's own examples, tutorials and
+    showcases."""
     libs: tuple[str, ...] = ()
     """Further model libraries, without lib and .so."""
     faults: Faults = field(default_factory=Faults)

@@ -1,8 +1,8 @@
 """The counter-based generator that every engine shares.
 
-A random number is a pure function of (seed, stream, a, b): no state, so the order in which engines ask does not matter.
-Distributions are quantile tables, interpolated linearly. Only integer operations and correctly rounded float64
-operations (+ - * /) are used, so numpy, numba and C++ (`bridge/cpp/random.h`) agree to the bit.
+A random number is a pure function of (seed, stream, a, b). There is no state, so the order in which engines draw does
+not matter. Distributions are quantile tables, interpolated linearly. Only integer operations and correctly rounded
+float64 operations (+ - * /) are used, so numpy, numba and C++ (`bridge/cpp/random.h`) give exactly the same numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from causeway.proto.contract import constant, pb
 from causeway.toolchain.jit import njit
 
 QUANTILE_BINS = constant("QUANTILE_BINS")
-"""The bins of a table, which has one more points. The tails end at half a bin: about 4.0 standard deviations."""
+"""The number of bins of a table, which has one point more. The tails end at half a bin, about 4.0 standard deviations.
+"""
 
 STREAM_DELAY: int = pb.RandomStream.DELAY
 STREAM_LOSS: int = pb.RandomStream.LOSS

@@ -1,9 +1,9 @@
 """Exact units for times, lengths and speeds: `seconds(1.5)`, `ms(300)`, `metres(180)`.
 
-Times are whole picoseconds, lengths whole millimetres, speeds whole millimetres a second. These functions convert from
-the units that people write. A float is taken by its shortest decimal, as Python prints it, so that `seconds(0.1)` is
-exactly 10**11 ps. A string may be a decimal or a fraction (`seconds("1/8")`). Nothing is rounded: a value that is not a
-whole number of picoseconds or millimetres is refused.
+Times are whole picoseconds, lengths whole millimetres, and speeds whole millimetres per second. These functions convert
+from the usual units. The value of a float is its shortest decimal, as Python prints it, so `seconds(0.1)` is exactly
+10**11 ps. A string may be a decimal or a fraction (`seconds("1/8")`). Nothing is rounded: a value that is not a whole
+number of picoseconds or millimetres is refused.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from numbers import Integral
 from causeway.errors import UserError
 
 Number = int | float | str | Decimal | Fraction
-"""The values that a unit takes: numbers, or strings such as "0.1" and "1/8"."""
+"""The values that a unit accepts: numbers, or strings such as "0.1" and "1/8"."""
 MOST_PS = 2**63 - 1
-"""The latest time, as times are signed 64-bit integers: 106 days."""
+"""The latest time, since times are signed 64-bit integers: 106 days."""
 MOST_MM = 2**31 - 1
-"""The largest coordinate and speed, as they cross to the simulator in 32 bits: 2,147 km."""
+"""The largest coordinate and speed, since they are sent to the simulator in 32 bits: 2,147 km."""
 ALLOWED = "a number, or a string such as '0.1'"
 
 
 class UnitError(UserError, ValueError):
-    """A value that is not a whole number of picoseconds, millimetres or millimetres a second, or out of range."""
+    """Raised for a value that is out of range, or not a whole number of the smallest unit."""
 
 
 def seconds(value: Number) -> int:
@@ -84,7 +84,7 @@ def _whole(unit: str, value: Number, factor: Fraction, of: str, digits: int, lea
         value: The user's value.
         factor: The unit in `of`.
         of: The name of the smallest unit.
-        digits: The number of decimals that a value may have; -1: it depends on the value.
+        digits: The number of decimals that a value may have; -1 if it depends on the value.
         least: The smallest result allowed.
         most: The largest result allowed.
     """
@@ -108,11 +108,11 @@ def _whole(unit: str, value: Number, factor: Fraction, of: str, digits: int, lea
 
 
 def _exact(unit: str, value: Number) -> Fraction:
-    """Return the value as a fraction; a float by its shortest decimal."""
+    """Return the value as a fraction. The value of a float is its shortest decimal."""
     given: object = value
     try:
         if isinstance(given, float):
-            return Fraction(float.__repr__(given))  # numpy's floats have another repr
+            return Fraction(float.__repr__(given))  # numpy's floats have a different repr
         if isinstance(given, Integral) and not isinstance(given, bool):
             return Fraction(int(given))
         if isinstance(given, str | Decimal | Fraction):

@@ -1,9 +1,9 @@
-"""The workload (which node broadcasts when) and scripted failures of nodes.
+"""The workload (the nodes and times of broadcasts) and scripted failures of nodes.
 
-The Poisson workload draws one chain for the whole system: the time from broadcast i to broadcast i + 1 is a unit
-exponential drawn from (seed, i), stretched by the mean interval of the segments it passes through; the sender is drawn
-from (seed, i) too. That is the same as independent Poisson processes on every node, and needs no state per node.
-`bridge/cpp/workload.h` does the same in C++.
+The Poisson workload draws one sequence for the whole system. The time from broadcast i to broadcast i + 1 is a unit
+exponential drawn from (seed, i), multiplied by the mean interval of the segments through which it passes. The sender is
+also drawn from (seed, i). This is equivalent to independent Poisson processes on all nodes, and needs no state per
+node. `bridge/cpp/workload.h` is the same in C++.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ LATEST_PS = constant("LATEST_PS")
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of constant load, from `start_ps` to the start of the next segment."""
+    """An interval of constant load, from `start_ps` to the start of the next segment."""
 
     start_ps: int
     rate_per_s: float
     hot_share: float = 0.0
-    """The share of the broadcasts that comes from the first `hot_nodes` nodes; the rest comes from all nodes equally.
+    """The share of the broadcasts that come from the first `hot_nodes` nodes. The others come from all nodes equally.
     """
     hot_nodes: int = 0
 
@@ -51,12 +51,12 @@ class Segment:
             allowed = "broadcasts per second, a number"
             raise UserError(f"a segment was given rate_per_s={self.rate_per_s!r}; allowed: {allowed}")
         if self.hot_share and not self.hot_nodes:
-            raise UserError(f"a segment was given hot_share={self.hot_share!r}, and hot_nodes is 0; give both")
+            raise UserError(f"a segment was given hot_share={self.hot_share!r}, but hot_nodes is 0; set both")
 
 
 @dataclass(frozen=True)
 class Script:
-    """An explicit list of broadcasts, ascending in time."""
+    """An explicit list of broadcasts, in order of time."""
 
     time_ps: NDArray[np.int64]
     node: NDArray[np.int32]
@@ -71,7 +71,7 @@ class Script:
 
 
 FROM_NETWORK = -1
-"""The value of `nodes` and `first_node` in a workload that takes them from its network."""
+"""The value of `nodes` and `first_node` in a workload that gets them from its network."""
 
 
 @former_arguments("nodes first_node messages size_bytes segments script", most=1)
@@ -79,23 +79,24 @@ FROM_NETWORK = -1
 class Workload:
     """Nodes first_node .. first_node + nodes - 1 broadcast: by the script if there is one, else by the segments.
 
-    `Workload(rate=5)` is the shortest: all nodes of the network (of a mobile one, all hosts) together broadcast five
-    messages a second, as a Poisson process.
+    In the simplest workload, `Workload(rate=5)`, all nodes of the network (of a mobile one, all hosts) together
+    broadcast five messages per second, as a Poisson process.
     """
 
     nodes: int = FROM_NETWORK
     """The number of nodes that broadcast. By default, all nodes from `first_node` on."""
     _: KW_ONLY
     first_node: int = FROM_NETWORK
-    """By default node 0; if `nodes` is left out, too, the first host of a mobile network."""
+    """The first node that broadcasts. The default is node 0 or, if `nodes` is not set either, the first host of a
+    mobile network."""
     messages: int = 0
-    """The workload ends after this many broadcasts; 0: never."""
+    """The number of broadcasts after which the workload ends; 0: it does not end."""
     size_bytes: int = 0
     segments: tuple[Segment, ...] = ()
-    """The segments in order of time. If the first one starts later than 0, a silent segment is put before it."""
+    """The segments in order of time. If the first one starts later than 0, a segment without broadcasts precedes it."""
     script: Script | None = None
     rate: InitVar[float | None] = None
-    """Broadcasts per second of all nodes together, in place of `segments`."""
+    """Broadcasts per second of all nodes together, instead of `segments`."""
 
     def __post_init__(self, rate: float | None) -> None:
         if not isinstance(self.segments, tuple | list):
@@ -105,7 +106,7 @@ class Workload:
             )
         if rate is not None:
             if self.segments or self.script is not None:
-                raise UserError("a workload has a rate and segments (or a script); leave one out")
+                raise UserError("a workload has a rate and segments (or a script); remove one")
             object.__setattr__(self, "segments", (Segment(0, rate),))
         first = self.segments[0] if self.segments else None
         if isinstance(first, Segment) and isinstance(first.start_ps, int | np.integer) and first.start_ps > 0:
@@ -121,8 +122,8 @@ class Workload:
     def on(self, nodes: int, first_host: int = 0) -> Workload:
         """Return the workload with `nodes` and `first_node` filled in for a network of `nodes` nodes.
 
-        The result keeps this workload, so that a copy of the network with other nodes (`dataclasses.replace`, a sweep
-        over `nodes`) fills them in anew.
+        The result keeps this workload, so that a copy of the network with another number of nodes
+        (`dataclasses.replace`, a sweep over `nodes`) fills them in again.
         """
         origin: Workload = vars(self).get("_origin", self)
         if origin.nodes != FROM_NETWORK:
@@ -140,7 +141,8 @@ def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nod
         rate: Broadcasts per second of all nodes together.
         size_bytes: The size of a message.
         messages: The number of broadcasts after which the workload ends; None: it ends with the run.
-        nodes: The number of nodes that broadcast: nodes 0, 1, ... By default all, of a mobile network all hosts.
+        nodes: The number of nodes that broadcast: nodes 0, 1, ... By default all nodes or, in a mobile network, all
+            hosts.
     """
     if messages is not None and messages == 0:
         raise UserError("poisson was given messages=0; allowed: 1 and up, or None for no limit")
@@ -150,7 +152,7 @@ def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nod
 
 @dataclass(frozen=True)
 class Faults:
-    """Nodes that go down (up = 0) and come up (1), ascending in time."""
+    """Nodes that go down (up = 0) and come up (1), in order of time."""
 
     time_ps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     node: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
@@ -161,7 +163,7 @@ class Faults:
 
 
 def exponential_quantiles() -> NDArray[np.float64]:
-    """Quantiles of the unit exponential, scaled so that linear interpolation between them has mean 1 exactly."""
+    """Return quantiles of the unit exponential, scaled so that linear interpolation between them has mean 1 exactly."""
     points = np.arange(QUANTILE_BINS + 1) / QUANTILE_BINS
     points[-1] = 1 - 0.5 / QUANTILE_BINS
     table = -np.log1p(-points)
@@ -169,7 +171,7 @@ def exponential_quantiles() -> NDArray[np.float64]:
 
 
 class WorkloadTables(NamedTuple):
-    """A workload as the generators (numba and C++) read it: the nodes that broadcast, and the segments as arrays."""
+    """A workload in the form for the generators (numba and C++): the nodes that broadcast, and segments as arrays."""
 
     first_node: int
     nodes: int
@@ -198,13 +200,13 @@ class WorkloadTables(NamedTuple):
 def next_broadcast(tables, seed, index, now_ps):
     """Return (time_ps, node) of broadcast number `index`; time NEVER if there is none.
 
-    The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
+    The exponential is consumed segment by segment: in a segment with mean m, a time of d ns consumes d / m of it.
 
     Args:
         tables: The workload.
         seed: The run's seed.
         index: The number of the broadcast.
-        now_ps: The time of the broadcast before it.
+        now_ps: The time of the previous broadcast.
     """
     start_ps, mean_ns, hot_nodes = tables.start_ps, tables.mean_ns, tables.hot_nodes
     left = from_table(tables.exponential, draw(seed, STREAM_INTERVAL, index, 0))

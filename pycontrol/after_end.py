@@ -12,7 +12,7 @@ SERVICES = (
     "note",
 )  # fmt: skip
 IN_WORDS = {"switch": "crash or recover", "note": "deliver, joined or left"}
-"""Their names for users, where those differ."""
+"""The names of services in error messages, if they differ from the methods' names."""
 
 
 def refuse_services(protocol: Any) -> None:
@@ -23,6 +23,6 @@ def refuse_services(protocol: Any) -> None:
 
 def _refuse(service: str, *_: Any, **__: Any) -> NoReturn:
     raise Misuse(
-        f"{IN_WORDS.get(service, service)} is called in on_finish, when no event can follow any more; a node may only "
-        "record and log there"
+        f"{IN_WORDS.get(service, service)} is called in on_finish, after the last event; there a node can only record "
+        f"and log"
     )

@@ -1,7 +1,7 @@
-"""Records a run for its animation: the nodes' positions, radio traffic, losses and states, and the network's faults.
+"""Record a run for its animation: positions, radio traffic, losses and states of nodes, and faults of the network.
 
-The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so that
-no protocol sees them and the digest is that of a run without them. The records become time series of the modules
+The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so no
+protocol sees them, and the digest equals that of a run without them. The records become time series of the modules
 `place[i]`, one for each node, and `trouble[i]`, one for each fault. `causeway.analysis.animation` draws them.
 """
 
@@ -44,7 +44,7 @@ class Places:
         """Record a window and return it without its PLACE events.
 
         Raises:
-            RunError: More is recorded than can be kept.
+            RunError: The records need too much memory.
         """
         if not len(window):
             return window
@@ -93,7 +93,7 @@ class Places:
         return dict(found)
 
     def _add_places(self, found: Series) -> None:
-        """Add the nodes' positions. While a node does not move, only its first and last instant are kept."""
+        """Add the nodes' positions. Of a time without movement, only the first and the last instant are kept."""
         if not self._places:
             return
         time_ps, node, x_mm, y_mm = (np.concatenate(part) for part in zip(*self._places, strict=True))

@@ -38,7 +38,8 @@ EPOCH_NS = EPOCH_S * 10**9
 UUID_EPOCH_100NS = 0x01B21DD213814000
 """The time from the epoch of UUIDs (1582-10-15) to that of Unix (1970-01-01)."""
 CLOCK_READS_AT_ONCE = 1_000_000
-"""A node that reads the clock more often than this at one instant waits for time to pass, which it never does."""
+"""The maximum number of times that a node may read the clock at one instant. A node that reads it more often waits for
+time to pass, which never happens during a handler."""
 S_PS = 10**12
 
 INSTEAD = {
@@ -50,11 +51,14 @@ INSTEAD = {
     "exit": "end the run with self.stop(), or raise an error",
     "folder": "use absolute paths, such as Path(__file__).parent / 'data'",
 }
-"""The alternatives for a node with handlers, as error messages name them."""
+"""The alternatives for a node with handlers, in the form for error messages."""
 
 
 class Actor:
-    """The node whose handler runs, as replacements see it. `host` is its PerNode, or the model that acts as one."""
+    """The node whose handler runs, in the form that replacements need.
+
+    `host` is its PerNode, or the model that replaces it.
+    """
 
     instead: Mapping[str, str] = INSTEAD
 
@@ -84,7 +88,7 @@ class Actor:
 
     @property
     def chance(self) -> random.Random:
-        """The node's random generator; while the node is being made, a generator for that time alone."""
+        """The node's random generator, or a separate generator while the node is being made."""
         node = self.host.acting
         if not isinstance(node, int):
             return node.rng
@@ -119,7 +123,7 @@ def _sleep(actor: Any, seconds: float) -> None:
 
 
 def blocks(what: str, key: str) -> Answer:
-    """Return a replacement that refuses a call which would block: nothing happens in a run while a handler waits.
+    """Return a replacement that refuses a blocking call, since nothing else happens in a run while a handler waits.
 
     Args:
         what: The call, for the error message.
@@ -136,7 +140,7 @@ def blocks(what: str, key: str) -> Answer:
 
 
 def refused(what: str, key: str) -> Answer:
-    """Return a replacement that refuses a call which leaves the simulation. The arguments are those of `blocks`."""
+    """Return a replacement that refuses a call that leaves the simulation. The arguments are those of `blocks`."""
 
     def answer(actor: Any, *args: Any, **options: Any) -> Any:
         raise outside(f"{what} in {actor.name}", actor.instead[key])
@@ -145,7 +149,7 @@ def refused(what: str, key: str) -> Answer:
 
 
 def _clock(read: Answer) -> Answer:
-    """Return a replacement for a clock. It refuses a node that reads the clock in a loop without end."""
+    """Return a replacement for a clock. It refuses a node that reads the clock in an endless loop."""
 
     def answer(actor: Any) -> Any:
         if actor.clock.now_ps != actor.read_at_ps:
@@ -155,7 +159,7 @@ def _clock(read: Answer) -> Answer:
             raise ProtocolError(
                 f"{actor.name} read the clock {CLOCK_READS_AT_ONCE:,} times at {actor.time():g} s "
                 f"({user_line(sys._getframe())}): "
-                "simulated time does not pass while a handler runs, so waiting for it in a loop has no end; "
+                "simulated time does not pass while a handler runs, so a loop that waits for it never ends; "
                 + actor.instead["sleep"].format(seconds="...")
             )
         return read(actor)
@@ -195,7 +199,7 @@ def _numpy(name: str) -> Answer:
 
 
 def _seed(real: Answer) -> Answer:
-    """Wrap `random.Random.seed`: without a seed, a node takes one from its own generator, not from the system."""
+    """Wrap `random.Random.seed`. Without a seed, a node takes one from its own generator, not from the system."""
 
     @wraps(real)
     def seed(self: random.Random, a: Any = None, version: int = 2) -> None:

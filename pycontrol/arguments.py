@@ -1,7 +1,7 @@
 """Validate the arguments of a node's services.
 
-`PerNode` calls these functions only if an argument is not evidently valid, so that valid calls cost little. Integers of
-other types, such as numpy's, are converted; any other value raises `Misuse`, which names the allowed ones.
+`PerNode` calls these functions only if an argument is not obviously valid, so that valid calls cost little. Integers of
+other types, such as numpy's, are converted. Any other value raises `Misuse`, which names the allowed values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CALLS = ("read", "write", "cas")
 
 
 def whole(service: str, name: str, value: Any, least: int, most: int, note: str = "") -> int:
-    """Return a value as an int in a range. Booleans are refused."""
+    """Return a value as an int, and check its range. Booleans are refused."""
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -91,8 +91,8 @@ def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
 def message(message: Any, messages: int) -> int:
     """Validate a message id: it must have been broadcast."""
     if messages == 0:
-        raise misuse("deliver", "message", message, "nothing, as no node has called new_message() yet")
-    return whole("deliver", "message", message, 0, messages - 1, ", what new_message() has returned so far")
+        raise misuse("deliver", "message", message, "none, since no node has called new_message() yet")
+    return whole("deliver", "message", message, 0, messages - 1, ", the ids that new_message() has returned so far")
 
 
 def sample(name: Any, value: Any) -> float:

@@ -1,8 +1,8 @@
 """The causality checker: exact and transitive for every protocol. It sees only broadcasts and deliveries.
 
-A node is owed each message that is broadcast while it is a member, until it delivers it. A delivery of m at p is a
-violation if p is still owed a message in the causal past of m. The past of m is everything that its sender knew when it
-broadcast m: the messages it had delivered or broadcast, and their pasts.
+A node is owed each message that is broadcast while it is a member, until it delivers the message. A delivery of m at p
+is a violation if p is still owed a message in the causal past of m. The past of m consists of the messages that its
+sender had delivered or broadcast when it broadcast m, and of their pasts.
 
 Sets of messages are bitsets over the messages in flight, which are those still owed to a member. A message that
 all nodes have delivered needs no bit: its slot is cleared in every set and used again.
@@ -12,13 +12,13 @@ all nodes have delivered needs no bit: its slot is cleared in every set and used
 
 The check at a delivery is `past[s] & missing[p]`. Memory: (3 nodes + slots) * slots / 8 bytes.
 
-A node that leaves and joins is a new process. Its past ends when it leaves, or when it joins without having left; what
-it does between leaving and joining belongs to the new process.
+A node that leaves and joins is a new process. Its past ends when it leaves, or when it joins without having left. Its
+actions between leaving and joining belong to the new process.
 
-A delivery of a message that the node is not owed, since it was broadcast before the node joined, counts as `unowed`.
-The node then also knows the message's past, as long as the message is in flight; afterwards its past is forgotten.
+A delivery of a message that was broadcast before the node joined counts as `unowed`. While the message is in flight,
+the node then also knows its past; afterwards the past is forgotten.
 
-Start with `_observe`, which handles the rows, and `_count_violation`.
+Start here: `_observe`, which handles the rows, and `_count_violation`.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class CheckerState(NamedTuple):
     seen: Annotated[U64, NODE, SLOT.words]
     past: Annotated[U64, SLOT, SLOT.words]
     keep: Annotated[U64, SLOT.words]  # scratch space of `_sweep`
-    remaining: Annotated[I32, SLOT]  # number of members that are owed the message
+    remaining: Annotated[I32, SLOT]  # the number of members to which the message is owed
     id_of: Annotated[I64, SLOT]
     sender: Annotated[I32, SLOT]
     violated: Annotated[U8, SLOT]
-    dead: Annotated[I32, SLOT]  # slots of messages that are owed to no member, until `_sweep` frees them
+    dead: Annotated[I32, SLOT]  # slots of messages that no member is owed any more, until `_sweep` frees them
     member: Annotated[U8, NODE, fill(1)]
-    joined: Annotated[I64, NODE]  # the first message it is owed
+    joined: Annotated[I64, NODE]  # the first message that the node is owed
     counts: Annotated[Record, fields(**dict.fromkeys(NAMES, "i8"))]
     now: Annotated[Record, fields(members="i8", dead="i8", flag_node="i8", flag_message="i8")]
     """The number of members, the number of slots in `dead`, and the node and message that were flagged last."""
@@ -88,7 +88,7 @@ def _broadcast(s, node, message):
 
 @compiled
 def _retire(s, slot):
-    """Retire a message that is owed to no member any more; `_sweep` frees its slot."""
+    """Retire a message that no member is owed any more. `_sweep` frees its slot."""
     forget(s.slots, s.id_of[slot])
     s.dead[s.now[0].dead] = slot
     s.now[0].dead += 1
@@ -119,7 +119,7 @@ def _report(s, node, slot):
 
 @compiled
 def _deliver_unowed(s, node, message, slot):
-    """Count a delivery that the node is not owed: a duplicate, or a message from before it joined."""
+    """Count a delivery of a message that the node is not owed: a duplicate, or a message from before it joined."""
     if s.member[node] and s.joined[node] <= message:
         s.counts[0].duplicates += 1
         return False
@@ -156,7 +156,7 @@ def _count_violation(s, node, slot):
 
 @compiled
 def _leave(s, node):
-    """End the membership of a node: no message is owed to it any more, and its past is that of a new process."""
+    """End the membership of a node: it is owed no message any more, and its past becomes that of a new process."""
     for w in range(s.missing.shape[1]):
         bits = s.missing[node, w]
         for b in range(64):
@@ -185,9 +185,9 @@ def _join(s, node):
 
 @compiled
 def _observe(s, op, node, message, row, violating):
-    """Handle rows from `row` on, and return the row at which it stopped.
+    """Handle rows from `row` on, and return the row at which handling stopped.
 
-    It stops at the end, at a broadcast for which there is no free slot, and at an invalid row.
+    It stops after the last row, at a broadcast without a free slot, and at an invalid row.
     """
     known, missing, past, remaining = s.known, s.missing, s.past, s.remaining
     delivered = 0
@@ -218,7 +218,7 @@ def _observe(s, op, node, message, row, violating):
 
 @compiled
 def _observe_other(s, kind, node, message, slot, row, violating):
-    """Handle a row other than the delivery of an owed message; return False if it is invalid."""
+    """Handle a row that is not the delivery of an owed message. Return False if it is invalid."""
     if kind == BROADCAST:
         if message != s.slots.at[0].next:
             return False
@@ -260,8 +260,8 @@ def _sweep(s):
 class CausalityChecker(Observer):
     """Checks the causal order of a run as an observer.
 
-    `last_violating` marks the rows of the last `observe` that were violations (DELIVER), or would have been if the
-    message had been delivered (FLAGGED, HELD).
+    `last_violating` marks the violations among the rows of the last `observe`: deliveries (DELIVER), and messages whose
+    delivery would have been a violation (FLAGGED, HELD).
     """
 
     def __init__(self, nodes: int) -> None:
@@ -275,14 +275,14 @@ class CausalityChecker(Observer):
         """Check rows of observations.
 
         Raises:
-            ValueError: A message is broadcast out of order, or delivered before it was broadcast; or there are more
-                nodes than the checker is for, beyond whose arrays the kernels would write.
+            ValueError: A message is broadcast out of order or delivered before its broadcast; or a node's number
+                exceeds the size of the arrays.
         """
         for one in (int(node.min()), int(node.max())) if len(node) else ():
             if not 0 <= one < self.nodes:
                 raise ValueError(
-                    f"node {one} is observed by a CausalityChecker of {self.nodes} nodes; give it the number of nodes "
-                    "of the run"
+                    f"node {one} is observed by a CausalityChecker for {self.nodes} nodes; make it with the number of "
+                    f"nodes of the run"
                 )
         violating = np.zeros(len(op), np.bool_)
         row = 0
@@ -299,15 +299,15 @@ class CausalityChecker(Observer):
 
     @property
     def capacity(self) -> int:
-        """The number of messages that can be in flight before the sets grow. The memory grows with its square."""
+        """The number of messages that can be in flight before the sets grow. Memory grows with its square."""
         return len(self._s.slots.free)
 
     def _refuse_invalid(self, op: int, node: int, message: int) -> None:
         following = int(self._s.slots.at["next"][0])
         if op == BROADCAST and message != following:
-            raise ValueError(f"node {node} broadcasts message {message}, but the next message is {following}")
+            raise ValueError(f"node {node} broadcasts message {message}, but the next message must be {following}")
         if op != BROADCAST:
-            raise ValueError(f"node {node} delivers message {message}, which was not broadcast yet")
+            raise ValueError(f"node {node} delivers message {message}, which has not been broadcast yet")
 
     def _make_room(self) -> None:
         """Free the slots of dead messages, and double the sets if more than half of the slots are still live."""

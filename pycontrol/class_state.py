@@ -3,7 +3,7 @@
     class Flood(Node):
         heard = set()       # one set, which all nodes share
 
-A fingerprint of the attributes of every class of nodes is made with its first node, and compared after some windows
+A fingerprint of the attributes of every class of nodes is made with its first node. It is compared after some windows
 (less and less often) and at the end. Class attributes must be constants, except for those that `Node.not_state` names:
 counters that no node reads.
 """
@@ -31,7 +31,7 @@ INTERVAL_FACTOR = 8
 OF_A_CLASS = (
     types.FunctionType, type, types.ModuleType, staticmethod, classmethod, property, functools.cached_property,
 )  # fmt: skip
-"""The types of attributes that handlers cannot use as variables."""
+"""Types of attributes that handlers cannot use as variables."""
 
 
 class ClassState:
@@ -72,8 +72,8 @@ def _reported(base: type, name: str) -> str:
     kind = type(value).__name__
     made = f"{kind}()" if kind in ("set", "list", "dict", "deque", "Counter") else "..."
     return (
-        f"{base.__name__}.{name} ({kind}) was changed during the run: it is an attribute of the class, so that "
-        f"all nodes share it and each acts on what the others know; make it in __init__: self.{name} = {made}"
+        f"{base.__name__}.{name} ({kind}) was changed during the run: it is an attribute of the class, so all nodes "
+        f"share it, without any message; make it in __init__: self.{name} = {made}"
     )
 
 
@@ -120,7 +120,7 @@ def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """Return the parts of a value; of an object that a library defines, only its identity."""
+    """Return the parts of a value. For an object of a library's class, return only its identity."""
     if isinstance(value, list | tuple | deque):
         return value
     if isinstance(value, set | frozenset):

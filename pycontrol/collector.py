@@ -1,4 +1,4 @@
-"""Python's garbage collector during a run."""
+"""Configure Python's garbage collector for a run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ THRESHOLDS = (20_000, 10, 100)
 def only_new_objects_collected() -> Iterator[None]:
     """Collect only objects that are made during the block, and less often than usual.
 
-    Older objects, mostly modules, outlive a run, so that scanning them is wasted. Most objects of a run are freed by
+    Older objects, mostly modules, outlive a run, so scanning them is wasted time. Most objects of a run are freed by
     their reference counts.
     """
-    if gc.get_freeze_count() > 0:  # another caller has frozen the objects and will unfreeze them
+    if gc.get_freeze_count() > 0:  # another caller has frozen the objects, and will unfreeze them
         yield
         return
     often = gc.get_threshold()

@@ -1,9 +1,9 @@
 """Confine handlers to the simulation: they cannot use the clocks, random numbers and threads of the process.
 
 During a run, stand-ins replace `time.time`, `random.random`, `os.urandom` and the other functions of `answers.py`, in
-their own modules and in every module that imported them by name. If a node is acting in this thread, a stand-in answers
-from the simulation, or refuses. Otherwise it calls the real function, so that the engine, the controller and other
-threads are not affected.
+their own modules and in every module that imported them by name. If a node is acting in this thread, a stand-in returns
+a value of the simulation or raises an error. Otherwise it calls the real function, so the engine, the controller and
+other threads are not affected.
 
 A node acts while one of its handlers runs (`acting`) or, for asyncio programs, while its event loop runs
 (`causeway.aio.environment` adds that). Two things cannot be replaced: `datetime.now()`, and the order of sets, which
@@ -22,9 +22,9 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 Answer = Callable[..., Any]
-"""A replacement. It is called with the actor and the arguments of the replaced function."""
+"""A replacement. It is called with the actor and then the arguments of the replaced function."""
 FindActor = Callable[[], Any]
-"""Returns the actor in this thread (an `Actor`, an event loop), or None."""
+"""A function that returns the actor in this thread (an `Actor` or an event loop), or None."""
 
 
 class Row(NamedTuple):
@@ -65,12 +65,12 @@ def add_finder(who: FindActor) -> None:
 
 
 def add_answers(rows: list[Row], who: FindActor) -> None:
-    """Add replacements of functions, which are used when `who` finds an actor."""
+    """Add replacements of functions. They are used if `who` finds an actor."""
     _tables.append((rows, who))
 
 
 def add_wrapper(owner: Any, name: str, wrapper: Callable[[Answer], Answer]) -> None:
-    """Replace a function by `wrapper(real)`, which decides itself when to call the real function."""
+    """Replace a function by `wrapper(real)`, which itself decides when to call the real function."""
     _wrappers.append((owner, name, wrapper))
 
 
@@ -85,7 +85,7 @@ def confined() -> Iterator[None]:
 
 
 def enter() -> None:
-    """Put the stand-ins in place, if this is the first user."""
+    """Put the stand-ins in place if this is the first user."""
     global _users
     with _lock:
         _users += 1
@@ -99,7 +99,7 @@ def enter() -> None:
 
 
 def leave() -> None:
-    """Restore the real functions, if this is the last user."""
+    """Restore the real functions if this is the last user."""
     global _users
     with _lock:
         _users -= 1
@@ -117,12 +117,12 @@ def _restore_all() -> None:
 
 
 def chance_of(seed: int, node: int, use: str) -> random.Random:
-    """Return a random generator for one use of a node, the same on every engine."""
+    """Return a random generator for one use of a node. It is the same on every engine."""
     return random.Random(f"{seed}/{node}/{use}")
 
 
 _stand_ins: dict[tuple[int, str], tuple[Answer, Answer]] = {}
-"""(id of the owner, name) -> the real function and its stand-in."""
+"""Maps (id of the owner, name) to the real function and its stand-in."""
 _scanned: dict[str, int] = {}
 """The scanned modules and their ids, so that a run does not scan a thousand modules again."""
 _imported: list[tuple[types.ModuleType, str, Answer, Answer]] = []
@@ -174,7 +174,7 @@ def _stand_in(real: Answer, answer: Answer, who: FindActor) -> Answer:
 
 
 def _compiles() -> bool:
-    """Return whether numba compiles in this thread: the compiler uses the real functions."""
+    """Return whether numba is compiling in this thread, since the compiler needs the real functions."""
     lock = sys.modules.get("numba.core.compiler_lock")
     return lock is not None and bool(lock.global_compiler_lock.is_locked())
 

@@ -8,8 +8,8 @@ from typing import Any
 def messages_in(content: Any, depth: int = 3) -> set[int]:
     """Return the numbers in a content that may be ids of messages.
 
-    These are the content itself if it is an int, its attributes `message`, `number` and `id`, and those of the items
-    of tuples and lists, `depth` levels deep.
+    These are the content itself if it is an int, its attributes `message`, `number` and `id`, and the same for items of
+    tuples and lists, `depth` levels deep.
     """
     if type(content) is int:
         return {content}

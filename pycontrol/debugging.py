@@ -1,4 +1,4 @@
-"""pdb in a run: at `breakpoint()` in a handler, and with `debugging` also where a handler fails.
+"""Debug a run with pdb: at `breakpoint()` in a handler and, with `debugging`, at a handler's error.
 
 A debugger may stop for any time. From the first prompt on, no deadline applies to handlers; in a block of `debugging`,
 a simulator waits for ever, too.
@@ -28,7 +28,7 @@ _state = {"on": False}
 
 
 class ProtocolPdb(pdb.Pdb):
-    """A debugger for the code of nodes. It reads stdin itself: `input()` is refused while a node acts."""
+    """A debugger for the code of nodes. It reads stdin directly, since `input()` is refused while a node acts."""
 
     def __init__(self) -> None:
         super().__init__(stdout=sys.stdout, nosigint=True, skip=SKIPPED)
@@ -52,7 +52,7 @@ def is_on() -> bool:
 
 @contextlib.contextmanager
 def debugging() -> Iterator[None]:
-    """Stop runs of this block where a handler fails, and suspend all deadlines."""
+    """Stop runs of this block at a handler's error, and suspend all deadlines."""
     _state["on"] = True
     try:
         yield
@@ -62,7 +62,10 @@ def debugging() -> Iterator[None]:
 
 @contextlib.contextmanager
 def breakpoints() -> Iterator[None]:
-    """Let `breakpoint()` in a handler stop the run. Workers of a campaign, without a terminal, keep Python's own."""
+    """Make `breakpoint()` in a handler stop the run.
+
+    Workers of a campaign have no terminal, so they keep Python's own `breakpoint()`.
+    """
     before, watchdog.suspended[0] = sys.breakpointhook, is_on()
     if multiprocessing.parent_process() is None and before is sys.__breakpointhook__:
         sys.breakpointhook = _stop
@@ -79,7 +82,7 @@ def _stop(*_: Any, **__: Any) -> None:
 
 
 def look_at(error: BaseException) -> None:
-    """Open the debugger where a handler failed, if runs are debugged.
+    """Open the debugger at a handler's error, if runs are debugged.
 
     Raises:
         RunError: The user ended the run in the debugger.

@@ -1,6 +1,7 @@
-"""The digest of a run: runs with equal digests did the same things at the same instants in the same order.
+"""The digest of a run. Runs with equal digests had the same actions at the same instants in the same order.
 
-It covers the nodes' broadcasts, deliveries and sent packets. How events were batched into windows does not matter.
+It covers the nodes' broadcasts, deliveries and sent packets. It does not depend on the windows in which events were
+delivered.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from causeway.bridge.events import Act, ActionRows, Actions, joined
 from causeway.pycontrol.protocol import AT_ONCE, Observer
 
 SEND, FIRST_OF_TCP = int(Act.SEND), int(Act.LISTEN)
-"""Plain ints, since comparing an array with an IntEnum costs microseconds. Acts of TCP, from LISTEN on, count too."""
+"""Plain ints, since comparing an array with an IntEnum costs microseconds. Actions of TCP, from LISTEN on, are sends,
+too."""
 COLUMNS = ("time_ps", "node", "ref", "peer", "size_bytes")
 
 
 def _join_rows(parts: list[Actions]) -> list[Actions]:
-    """Join answers that are rows, so that their columns are made once."""
+    """Join answers that consist of rows, so that their columns are made at once."""
     return [joined(parts)] if all(isinstance(part, ActionRows) for part in parts) else parts
 
 
 class Digest(Observer):
-    """Hashes broadcasts and deliveries as an observer, and sends as the loop passes them."""
+    """An observer that hashes broadcasts, deliveries and, through the loop, sends."""
 
     def __init__(self) -> None:
         self._observed = [hashlib.blake2b(digest_size=16) for _ in range(4)]
@@ -62,7 +64,7 @@ class Digest(Observer):
         self._rows = 0
 
     def scalars(self) -> dict[str, float]:
-        """Return no scalars: the digest is a field of the run's outcome."""
+        """Return no scalars, since the digest is a field of the run's outcome."""
         return {}
 
     def hexdigest(self) -> str:

@@ -41,7 +41,7 @@ def handles(*kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]
         if not isinstance(kind, type):
             raise UserError(f"handles was given {shown(kind)}; allowed: a class of contents, as in @handles(Probe)")
     if not kinds:
-        raise UserError("handles was given no class; write the class of the contents, as in @handles(Probe)")
+        raise UserError("handles needs the class of the contents, as in @handles(Probe)")
 
     def mark(method: Callable[..., None]) -> Callable[..., None]:
         name = getattr(method, "__qualname__", shown(method))
@@ -94,7 +94,7 @@ def handler_of(kind: type, content: type) -> str | None:
             return table[base]
     known = ", ".join(sorted(one.__name__ for one in table))
     raise Misuse(
-        f"{kind.__name__} has no handler of {content.__name__}; it handles {known}: add a method with "
+        f"{kind.__name__} has no handler of {content.__name__}; it handles {known}; add a method with "
         f"@handles({content.__name__})"
     )
 

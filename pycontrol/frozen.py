@@ -18,7 +18,7 @@ PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ...] = ()) -> Hashable:
-    """Return a hashable value of the same content. The order of dicts counts, since a protocol may depend on it.
+    """Return a hashable value with the same content. The order of a dict matters, since a protocol may depend on it.
 
     Args:
         value: The object.
@@ -26,7 +26,7 @@ def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ..
         inside: The ids of the objects that contain it. A reference to one of them becomes its distance.
 
     Raises:
-        UserError: The content has a set or dict whose keys cannot be found in a copy of it.
+        UserError: The content has a set or dict with keys that are not equal to their copies.
     """
     if isinstance(value, PLAIN):
         return value
@@ -46,15 +46,16 @@ def frozen(value: Any, skip: frozenset[str] = frozenset(), inside: tuple[int, ..
 
 
 def _found_again(key: Any) -> Any:
-    """Return the key of a set or dict, and refuse one that is equal only to itself, as states are copied."""
+    """Return a key of a set or dict. Refuse a key that is equal only to itself, since states are copied."""
     if isinstance(key, tuple | frozenset):
         for part in key:
             _found_again(part)
     kind: Any = type(key)
     if kind.__eq__ is object.__eq__ and not (isinstance(key, Enum | type) or callable(key)):
         raise UserError(
-            f"a node has a {kind.__name__} in a set or as a key, which is not equal to its copy, and `check --every` "
-            f"copies nodes; give {kind.__name__} an __eq__ and a __hash__, like a frozen dataclass, or omit --every"
+            f"a node has a {kind.__name__} in a set or as a key, but `check --every` copies nodes, and its copy is "
+            f"not equal to it; give {kind.__name__} an __eq__ and a __hash__, as a frozen dataclass has, or omit "
+            f"--every"
         )
     return key
 
@@ -74,7 +75,8 @@ def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Has
         return frozen(value.state)
     if isinstance(value, np.random.RandomState):
         return frozen(value.get_state(legacy=False))
-    if isinstance(value, MethodType) and not isinstance(value.__self__, type):  # its repr has the address of the object
+    # its repr contains the address of the object
+    if isinstance(value, MethodType) and not isinstance(value.__self__, type):
         return ("method", value.__func__.__qualname__, frozen(value.__self__, skip, within))
     if isinstance(value, partial):
         return ("partial", frozen(value.func, skip, within), frozen((value.args, value.keywords), skip, within))
@@ -85,6 +87,6 @@ def _of_object(value: Any, skip: frozenset[str], within: tuple[int, ...]) -> Has
     fields |= getattr(value, "__dict__", {})
     found = tuple((name, frozen(inner, skip, within)) for name, inner in sorted(fields.items()) if name not in skip)
     kind: Any = type(value)
-    if not found and not fields and kind.__repr__ is not object.__repr__:  # object.__repr__ shows the address
+    if not found and not fields and kind.__repr__ is not object.__repr__:  # object.__repr__ contains the address
         return repr(value)
     return (getattr(value, "__qualname__", type(value).__name__), found)

@@ -1,13 +1,13 @@
-"""Protocols written for gradysim (a package of PyPI), unmodified, on Causeway's networks.
+"""Run unmodified protocols of gradysim (a package of PyPI) on Causeway's networks.
 
     protocol = Drones([(Sensor, (150, 0, 0)), (Drone, (0, 0, 0)), (Ground, (0, 0, 0))], range_m=30)
 
 Its `IProtocol` uses a provider for messages, timers, movement and telemetry. Here the provider is a `GradysNode`.
 
-The abstract network has no positions. There this module moves the nodes as gradysim's own massless mobility does, and a
-message reaches the nodes within `range_m`. On networks with positions the radio decides which nodes hear a message, a
-movement command moves the host in the plane (its height is kept here and has no effect), and telemetry reports the
-position of the last STATION event: set a short `position_every_ps`.
+On the abstract network, which has no positions, this module moves the nodes as gradysim's own massless mobility does,
+and a message reaches the nodes within `range_m`. On networks with positions, the radio determines the receivers of a
+message, and a movement command moves the host in the plane (its height is stored but has no effect). Telemetry then
+reports the position of the last STATION event, so set a short `position_every_ps`.
 
 gradysim draws from Python's shared generator, which is seeded with the run's seed at the start.
 """
@@ -88,7 +88,7 @@ class GradysNode(Node):
             self._go()
 
     def _go(self) -> None:
-        """Let the network move this host to its target."""
+        """Make the network move this host to its target."""
         if self.id < self._drones.stations:
             raise RunError(f"node {self.id} is a station and cannot move; send mobility commands to hosts only")
         x, y, z = self.target or self.position
@@ -100,7 +100,7 @@ class GradysNode(Node):
         due_ps = round(timestamp * S_PS)
         if due_ps < self.now_ps:
             raise RunError(
-                f"node {self.id} sets a timer for {timestamp:g} s, which is over; choose a time from "
+                f"node {self.id} sets a timer for {timestamp:g} s, which has passed; choose a time from "
                 f"{self.current_time():g} s on"
             )
         self._set += 1
@@ -135,7 +135,7 @@ class GradysNode(Node):
         self.protocol.handle_timer(key[0])
 
     def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
-        """Take over the position that the network reports."""
+        """Store the position that the network reports."""
         self.position = (x_mm / 1000, y_mm / 1000, self.position[2])
 
     def tell_position(self) -> None:
@@ -163,7 +163,7 @@ class Drones(PerNode):
 
         Args:
             nodes: The protocol class and the first position of each node.
-            range_m: The reach of a message on the abstract network. None: everywhere.
+            range_m: The range of a message on the abstract network; None: unlimited.
             update_s: The time between two telemetry reports, and on the abstract network between two movements.
             reference: The geographic coordinates of the origin, for GOTO_GEO commands.
 
@@ -186,7 +186,7 @@ class Drones(PerNode):
         """Seed Python's shared generator, and start the nodes.
 
         Raises:
-            UserError: The network has not one node for each protocol.
+            UserError: The number of nodes differs from the number of protocols.
         """
         if len(self.nodes_to_make) != context.nodes:
             raise UserError(
@@ -224,7 +224,7 @@ class Drones(PerNode):
                 self.to_one(sender, node, message)
 
     def _place(self, node: int) -> Position:
-        """Return the position of a node, even if it is not made yet."""
+        """Return the position of a node, even if the node has not been made yet."""
         return self.drone(node).position if node < len(self.nodes) else self.nodes_to_make[node][1]
 
     def scalars(self) -> dict[str, float]:

@@ -25,9 +25,9 @@ from causeway.pycontrol.services import Services
 class Node(Requests):
     """One process of a protocol. Subclass it, and override the handlers that you need.
 
-    A node acts by calling its services, in its own handlers only. Its state changes at once; sent packets and timers
-    take effect one reaction time later. Its `__init__` takes no argument of Causeway's; a dataclass with defaults will
-    do. In `__init__`, of all services only `id`, `node_count`, `nodes`, `peers`, `rng` and `log` work.
+    A node acts by calling its services, and only in its own handlers. Its state changes at once; sent packets and
+    timers take effect one reaction time later. Causeway passes no arguments to `__init__`, so a dataclass with defaults
+    is possible. In `__init__`, only `id`, `node_count`, `nodes`, `peers`, `rng` and `log` can be used.
     """
 
     not_state: ClassVar[frozenset[str]] = frozenset()
@@ -43,13 +43,13 @@ class Node(Requests):
         """Start the node. It is called before the first event; actions take effect at the reaction time."""
 
     def on_broadcast(self, number: int, size_bytes: int, /) -> None:
-        """Handle the application's wish to broadcast; `number` counts such wishes in the run."""
+        """Handle a broadcast that the application requests. `number` counts these requests in the run."""
 
     def on_packet(self, content: Any, sender: int, interface: int, /) -> None:
-        """Handle a packet that arrived. Its content is the object that was sent, so do not change it.
+        """Handle a packet that has arrived. Its content is the object that was sent, so do not change it.
 
-        Unless a subclass overrides it, it calls the method with `@handles` for the type of the content, if there are
-        such methods.
+        By default, it calls the method that `@handles` has registered for the type of the content, if there are such
+        methods.
         """
         handler = dispatched(self, content)
         if handler is not None:
@@ -60,15 +60,18 @@ class Node(Requests):
         if type(self).on_timer is Node.on_timer:
             name = type(self).__name__
             raise Misuse(
-                f"a timer of {name} is due, and {name} has no on_timer(self, key); write one (an empty one, if the "
-                "timer is only there for has_timer)"
+                f"a timer of {name} is due, but {name} has no on_timer(self, key); add one (an empty one, if only "
+                f"has_timer uses the timer)"
             )
 
     def on_station(self, station: int, x_mm: int, y_mm: int, /) -> None:
         """Handle a report of this host's position. `station` is the nearest station in reach, or -1."""
 
     def on_lost(self, content: Any, interface: int, /) -> None:
-        """Count a packet that this node did not get. Do not act on it: only the engine knows of the loss."""
+        """Count a packet that this node did not receive.
+
+        Do not react to it, since only the engine knows of the loss.
+        """
 
     def on_connection(self, kind: int, connection: int, arg: int, /) -> None:
         """Handle an event of a TCP connection of this node: a Kind from CONNECTED to ENDED."""
@@ -80,9 +83,9 @@ class Node(Requests):
         """Handle the recovery of this node."""
 
     def on_finish(self) -> None:
-        """Handle the end of the run. It is called once, also of a node that is down, unless the run failed.
+        """Handle the end of the run. It is called once for every node, also if the node is down, unless the run failed.
 
-        The node can `record` and log, and cannot act any more.
+        The node can `record` and log, but it cannot act any more.
         """
 
 
@@ -93,7 +96,8 @@ SERVICES = tuple(
     for name, value in vars(base).items()
     if not name.startswith(("on_", "_")) and (name == "rng" or not isinstance(value, Reading))
 )
-"""The services, whose names a class cannot use otherwise. It may hide other properties, such as `log` and `nodes`."""
+"""The services. A class cannot use their names for anything else. It may hide other properties, such as `log` and
+`nodes`."""
 CLOSE = 0.8
 """The similarity (of `difflib`) from which a method's name counts as a misspelled handler."""
 
@@ -105,7 +109,7 @@ ELSEWHERE = {
     "on_down": ("on_crash", "on_fail", "on_failure"),
     "on_up": ("on_recover", "on_recovery", "on_restart"),
 }
-"""Handlers, and their names in other frameworks."""
+"""Names of handlers in other frameworks, with the handlers of Causeway that correspond to them."""
 BODY_NOT_RUN = (
     (iscoroutinefunction, "a coroutine function (async def)", "; asyncio programs are run by Programs(main)"),
     (isgeneratorfunction, "a generator function (it has a yield)", ""),
@@ -118,8 +122,8 @@ def check_handlers(kind: Any) -> None:
     """Refuse a class with a handler that would never run, or with an attribute that hides a service.
 
     Raises:
-        UserError: A method has nearly the name of a handler, a handler is a coroutine or a generator, or a service is
-            hidden by one that does not call `super()`.
+        UserError: A method has nearly the name of a handler, a handler is a coroutine or a generator, or a method hides
+            a service without calling `super()`.
     """
     inherited = {name for base in kind.__mro__ if base.__module__.startswith("causeway.") for name in vars(base)}
     own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
@@ -145,8 +149,8 @@ def check_handlers(kind: Any) -> None:
                 continue
             if meant := _intended_handler(name, defined):
                 raise UserError(
-                    f"{base.__name__}.{name} is never called: no handler has that name; did you mean {meant}? "
-                    f"(If it is a method of your own, give it a name that does not begin with 'on')"
+                    f"{base.__name__}.{name} is never called: no handler has this name; did you mean {meant}? (A "
+                    f"method of your own needs a name that does not begin with 'on')"
                 )
     _check_dispatch(kind, own)
 
@@ -158,23 +162,23 @@ def _check_dispatch(kind: Any, own: list[type]) -> None:
         if "on_packet" in vars(base) and not _calls_super(vars(base)["on_packet"]):
             by_type = next(iter(table.values()))
             raise UserError(
-                f"{base.__name__}.on_packet keeps every packet from {kind.__name__}.{by_type}, a handler by type "
-                "(@handles); omit on_packet, or call super().on_packet(content, sender, interface) in it"
+                f"{base.__name__}.on_packet prevents calls of {kind.__name__}.{by_type}, a handler by type "
+                f"(@handles); remove on_packet, or call super().on_packet(content, sender, interface) in it"
             )
 
 
 def _calls_super(value: Any) -> bool:
-    """Return whether a method extends the one of its base class, by `super()`."""
+    """Return whether a method extends that of its base class by `super()`."""
     return isinstance(value, FunctionType) and "__class__" in value.__code__.co_freevars
 
 
 def _check_runs(base: type, name: str, handler: Any) -> None:
-    """Refuse a handler that is a generator or a coroutine function: a call would not run its body."""
+    """Refuse a handler that is a generator or coroutine function, since a call would not execute its body."""
     for is_kind, what, hint in BODY_NOT_RUN:
         if is_kind(handler):
             raise UserError(
-                f"{base.__name__}.{name} is {what}, whose body never runs when the handler is called; "
-                f"write a plain function, and go on later with self.set_timer{hint}"
+                f"{base.__name__}.{name} is {what}, whose body is not executed by a call; write a plain function, and "
+                f"continue later with self.set_timer{hint}"
             )
 
 

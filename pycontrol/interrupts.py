@@ -13,9 +13,9 @@ from causeway.pycontrol.watchdog import TookTooMuchMemory
 
 class _InterruptState(threading.local):
     watching = False
-    """True during a run in this thread in which SIGINT is noticed."""
+    """True while a run in this thread notices SIGINT."""
     signalled = False
-    """True if a SIGINT was noticed during that run."""
+    """True if a SIGINT was noticed during this run."""
 
 
 _seen = _InterruptState()
@@ -23,7 +23,10 @@ _seen = _InterruptState()
 
 @contextlib.contextmanager
 def noticing_interrupts() -> Iterator[None]:
-    """Record whether SIGINT arrives during a run. Its effect stays the same; only the main thread gets signals."""
+    """Record whether SIGINT arrives during a run.
+
+    The effect of the signal stays the same. Only the main thread gets signals.
+    """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if _seen.watching or (is_main and before is None):
@@ -47,7 +50,7 @@ def noticing_interrupts() -> Iterator[None]:
 
 
 def was_interrupted(error: BaseException) -> bool:
-    """Return whether an error from a handler is the user's interrupt or the watchdog's end of the run."""
+    """Return whether an error in a handler is the user's interrupt or the watchdog's end of the run."""
     if isinstance(error, TookTooMuchMemory):
         return True
     return isinstance(error, KeyboardInterrupt) and (_seen.signalled or not _seen.watching)

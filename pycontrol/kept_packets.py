@@ -1,10 +1,10 @@
-"""The contents of packets that may still arrive. The simulator carries only their ids.
+"""Keep the contents of packets that may still arrive, since the simulator carries only their ids.
 
-The abstract network reports every copy of a packet as ARRIVAL or LOST, so that a content is kept until the last one,
-however late. Packet-level networks do not report that no copy is left. There a content is kept for `lifetime_ps` after
-the event that sent it, which is longer than any queue holds a packet; a copy that arrives later is an error, however
-events are batched in windows. A packet to one node is handed over once, even if the network duplicates it. TCP reports
-every loss, so that a content sent over it is kept until it has arrived or is lost.
+The abstract network reports every copy of a packet as ARRIVAL or LOST, so a content is kept until the last copy, even
+if it is very late. Packet-level networks do not report that no copy is left. There, a content is kept for `lifetime_ps`
+after the event that sent it, which is longer than any queue holds a packet. A copy that arrives later is an error. A
+packet to one node is delivered once, even if the network duplicates it. TCP reports every loss, so a content sent over
+it is kept until it has arrived or is lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from causeway.proto.contract import pb
 from causeway.pycontrol.protocol_errors import ProtocolError, seconds
 
 LIFETIME_PS = 600 * 10**12
-"""Five times the two minutes in which 100 nodes on one channel of 1 Mb/s empty queues of 100 packets each."""
+"""Five times two minutes, the time in which 100 nodes on one channel of 1 Mb/s empty queues of 100 packets each."""
 CONTENT, SENDER, COPIES, TOPIC, PEER, UNTIL_PS = range(6)
 """The fields of a kept packet. COPIES is the number of copies still to come, or None if it is unknown."""
 WIRELESS: int = pb.Interface.WIRELESS
@@ -33,7 +33,7 @@ class KeptPackets:
         Args:
             copies_of_broadcast: The number of copies of a packet to all nodes; None if the engine does not report
                 each of them.
-            lifetime_ps: How long to keep packets whose last copy is not reported.
+            lifetime_ps: The time to keep packets whose last copy is not reported.
         """
         self.packets: dict[int, list[Any]] = {}
         self._copies_of_broadcast = copies_of_broadcast
@@ -53,7 +53,7 @@ class KeptPackets:
         self.packets[packet] = [content, node, copies, topic, peer, until_ps]
 
     def arrived(self, packet: int, node: int, now_ps: int) -> list[Any] | None:
-        """Return the fields of a packet of which a copy arrives or is lost, and forget it after the last copy.
+        """Return the fields of a packet of which a copy arrives or is lost. Forget the packet after the last copy.
 
         Args:
             packet: The packet's id.
@@ -89,8 +89,8 @@ class KeptPackets:
     def _refuse_unknown(self, packet: int, node: int, now_ps: int) -> None:
         if self._copies_of_broadcast is not None:
             raise ProtocolError(
-                f"node {node}, at {seconds(now_ps)} s: the engine reports one more copy of packet {packet} after its "
-                "last one"
+                f"node {node}, at {seconds(now_ps)} s: the engine reports another copy of packet {packet} after the "
+                f"last one"
             )
         self.forget_old(now_ps)
         if packet <= self._forgotten:
@@ -99,5 +99,5 @@ class KeptPackets:
     def _refuse_late(self, packet: int, node: int, now_ps: int) -> None:
         raise ProtocolError(
             f"node {node}, at {seconds(now_ps)} s: packet {packet} arrives more than {seconds(self._lifetime_ps)} s "
-            "after it was sent, and its content is no longer kept; set packet_lifetime_ps of your PerNode higher"
+            f"after it was sent, so its content is no longer kept; increase packet_lifetime_ps of your PerNode"
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter  # imported by name: during a run, `time.perf_counter` gives handlers simulated time
+from time import perf_counter  # imported by name, since during a run `time.perf_counter` gives handlers simulated time
 from typing import Protocol as TypingProtocol
 
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
@@ -144,7 +144,7 @@ def windows(
                 session.answer(actions)
             elif len(actions):
                 raise RunError(f"{type(protocol).__name__} acts on a kind of event that it declares passive")
-            resumed = perf_counter()  # from here on the engine works at the same time
+            resumed = perf_counter()  # from here on, the engine works in parallel
             if len(actions):
                 digest.sent(actions)
             if places is not None:

@@ -12,17 +12,19 @@ from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.protocol_errors import shown
 
 ID_NAMES = {"id", "id_", "i", "index", "me", "node", "node_id", "node_number", "number", "pid", "rank"}
-"""Names of an argument of `__init__` that takes the id. Any other one would get the id as a plausible value."""
+"""Names of the parameter of `__init__` for the id. A parameter with any other name would get the id as a plausible but
+wrong value."""
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
     """Return a function that makes the node with an id.
 
-    A class is called without arguments. One whose `__init__` takes the id is called with it for one release.
+    A class is called without arguments. For one release, a class whose `__init__` has a parameter for the id is still
+    called with the id.
 
     Raises:
-        UserError: It is neither a class nor a function, or the class takes further arguments.
+        UserError: `make` is neither a class nor a function, or the class needs further arguments.
     """
     if not callable(make):
         allowed = "a class of nodes, as in PerNode(Echo), or a function that returns a node for an id"
@@ -36,15 +38,15 @@ def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
     if len(required) > 1 or required[0].kind not in POSITIONAL or required[0].name not in ID_NAMES:
         names = ", ".join(one.name for one in required)
         raise UserError(
-            f"PerNode({kind.__name__}): {kind.__name__}.__init__ takes {names}; write PerNode(lambda id_: "
+            f"PerNode({kind.__name__}): {kind.__name__}.__init__ needs {names}; write PerNode(lambda id_: "
             f"{kind.__name__}(...)) with these arguments, or give them defaults"
         )
-    warn(f"{kind.__name__}.__init__(self, {required[0].name})", "__init__(self), and self.id in it", 4)
+    warn(f"{kind.__name__}.__init__(self, {required[0].name})", "__init__(self), and use self.id", 4)
     return cast("Callable[[int], Node]", kind)
 
 
 def _required(kind: type[Node]) -> list[inspect.Parameter]:
-    """Return the arguments without a default of a class."""
+    """Return the parameters of a class that have no default."""
     parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [one for one in parameters if one.default is one.empty and one.kind not in variable]

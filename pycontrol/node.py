@@ -15,8 +15,8 @@ A handler runs at the time of its event (`self.now_ps`). Its node's state change
 timers it sets take effect one reaction time later. The contents of packets stay in this process: the simulator carries
 an id and a length.
 
-`Node` (in `handlers.py`) lists the handlers and services. Read `PerNode.on_window` for the way of an event to its
-handler, and `PerNode.send` for the way of an action to the simulator.
+`Node` (in `handlers.py`) lists the handlers and services. `PerNode.on_window` passes an event to its handler, and
+`PerNode.send` passes an action to the simulator.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ class PerNode(Protocol):
     """A protocol whose nodes are objects with handlers. It makes one Python call per event."""
 
     can_be_copied: ClassVar[bool] = True
-    """True if a node's state is in its attributes. If False, `causeway check --every` replays a node's past instead of
-    copying it."""
+    """True if a node's state is in its attributes. If it is False, `causeway check --every` replays a node's past
+    instead of copying the node."""
     contents: Contents | None = None
-    """Watches the contents of packets for changes; None: nothing does."""
+    """Checks the contents of packets for changes; None: they are not checked."""
     packet_lifetime_ps = LIFETIME_PS
-    """The time for which a packet's content is kept on networks that do not report when its last copy is gone."""
+    """The time for which a packet's content is kept on networks that do not report its last copy."""
 
     def __init__(self, make: type[Node] | Callable[[int], Node], copies_of_broadcast: int | None = None) -> None:
         """Prepare a protocol for one run.
@@ -109,7 +109,7 @@ class PerNode(Protocol):
         self.acting: Node | int = 0
         """The node whose handler runs, or the id of the node that is being made."""
         self.runs_job = False
-        """True while a job of the study runs (`every`), which may act for any node."""
+        """True while a job of the study runs (`every`). Such a job may act for any node."""
         self.actor = Actor(self)
         self.copies_of_broadcast = copies_of_broadcast
         self.now_ps = 0
@@ -133,8 +133,8 @@ class PerNode(Protocol):
         self._key: Hashable = None
         """The key of the timer that fired last, for error messages."""
         self._topic = 0
-        """The topic of the packet being handled, or 0 once its lookahead is declared anew: the engine does not know the
-        new one yet."""
+        """The topic of the packet being handled. It becomes 0 when a new lookahead is declared, which the engine does
+        not know yet."""
         self._repeated: list[Repeated] = []
         self._classes = ClassState()
         self._columns: tuple[list[int], ...] = ([], [])
@@ -157,7 +157,7 @@ class PerNode(Protocol):
         self._repeated.append(Repeated(period_ps, handler, period_ps if first_ps is None else first_ps, node))
 
     def recorded(self, kind: str, node: int, said: Any) -> None:
-        """Take note of an operation that the application begins or ends. Only models keep these."""
+        """Record an operation that the application begins or ends. Only models use these records."""
 
     def about(self, content: Any) -> tuple[Iterable[int], Iterable[int]]:
         """Return the messages that a packet carries and the nodes that it mentions, for `causeway explain`.
@@ -172,7 +172,7 @@ class PerNode(Protocol):
         return self._kept.packets
 
     def packets_on_their_way(self) -> Container[int]:
-        """Return the ids of the packets of which copies may still arrive."""
+        """Return the ids of the packets with copies that may still arrive."""
         return self._kept.packets
 
     # ---- called by the nodes --------------------------------------------------------------------------------------
@@ -196,18 +196,18 @@ class PerNode(Protocol):
         return packet
 
     def declare_lookahead(self, node: int, topic: int, lookahead_ps: int) -> None:
-        """Declare the lookahead of a node for a topic: it does not react to such packets any sooner."""
+        """Declare the lookahead of a node for a topic: the minimum time until it reacts to such packets."""
         topic, lookahead_ps = arguments.lookahead(topic, lookahead_ps)
         earlier_ps = self._lookahead.get((node, topic), 0)
         if lookahead_ps == earlier_ps:
             return
-        if earlier_ps == IGNORED:  # resuming would make the outcome depend on where windows end
-            raise ValueError(f"node {node} ignores topic {topic}, and that is for good")
+        if earlier_ps == IGNORED:  # resuming would make the outcome depend on the ends of windows
+            raise ValueError(f"node {node} has unsubscribed from topic {topic}, which is permanent")
         self._lookahead[node, topic] = self._lookaheads[node, topic] = lookahead_ps
         self._topic = 0
 
     def set_timer(self, node: int, key: Hashable, delay_ps: int) -> None:
-        """Set a node's timer; a timer that it has under the same key is cancelled."""
+        """Set a node's timer. An existing timer under the same key is cancelled."""
         due_ps = self.now_ps + self.context.reaction_ps
         if type(node) is not int or not 0 <= node < self._count:
             node = arguments.node("set_timer", node, self._count)
@@ -227,7 +227,7 @@ class PerNode(Protocol):
             timer = self.timers.pop((node, key), None)
         except TypeError:
             raise misuse(
-                "a timer", "key", key, "what can be a key of a dict (a name, a number, a tuple of such)"
+                "a timer", "key", key, "a possible key of a dict (a name, a number, a tuple of these)"
             ) from None
         if timer is not None:
             del self._due[timer]
@@ -235,7 +235,7 @@ class PerNode(Protocol):
             self._act((CANCEL_TIMER, effect_ps, node, timer, *PAD[4]))
 
     def switch(self, node: int, up: bool) -> None:
-        """Fail a node, or let it recover."""
+        """Make a node fail or recover."""
         node = arguments.node("recover" if up else "crash", node, self._count)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
@@ -245,7 +245,7 @@ class PerNode(Protocol):
         node = arguments.node("move", node, self._count)
         if isinstance(self.context.network, AbstractNetwork | InetNetwork):
             network = type(self.context.network).__name__
-            raise Misuse(f"move: only hosts of a MobileNetwork move, not nodes of an {network}")
+            raise Misuse(f"move: only hosts of a MobileNetwork can move, not nodes of an {network}")
         x_mm, y_mm, speed_mm_s = arguments.way(x_mm, y_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
@@ -261,7 +261,7 @@ class PerNode(Protocol):
         return connection
 
     def on_tcp(self, act: int, node: int, connection: int, size_bytes: int, peer: int = 0) -> None:
-        """Act on a TCP connection: LISTEN, WRITE, READ, CLOSE or ABORT, as proto/causeway.proto defines them."""
+        """Carry out an action on a TCP connection: LISTEN, WRITE, READ, CLOSE or ABORT (see proto/causeway.proto)."""
         self._vouches = False
         self._act((act, self.now_ps + self.context.reaction_ps, node, connection, peer, size_bytes, *PAD[6]))
 
@@ -289,11 +289,11 @@ class PerNode(Protocol):
         """Make the nodes and call their `on_start`.
 
         Raises:
-            ProtocolError: This object has taken part in a run before.
+            ProtocolError: This object has already been used in a run.
         """
         if self.nodes:
             raise ProtocolError(
-                f"this {type(self).__name__} has taken part in a run already; a study's protocol() makes a new one"
+                f"this {type(self).__name__} has already been used in a run; a study's protocol() must make a new one"
             )
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
@@ -327,7 +327,7 @@ class PerNode(Protocol):
         if not isinstance(node, Node):
             raise misuse("PerNode", "make(id)", node, "a Node")
         if not isinstance(node.runtime, NoRuntime):
-            raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is node {node.id} already")
+            raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is already node {node.id}")
         check_handlers(type(node))
         self._classes.add(type(node))
         node.runtime, node.id = self, id_
@@ -342,7 +342,7 @@ class PerNode(Protocol):
         self._handle(zip(*self._columns, strict=True))
         self._kept.forget_old(self.now_ps)
         self._classes.after_window()
-        # other networks keep packets until their lifetime is over, so that their number says nothing about the load
+        # other networks keep packets until their lifetime is over, so the number of packets does not show the load
         check_load(self._kept.packets if self.context.reports_all_copies else {}, self.timers, self.now_ps)
         return self._take_actions(window.reply)
 
@@ -370,7 +370,7 @@ class PerNode(Protocol):
         return {"packets": self._next_packet}
 
     def in_flight(self) -> str:
-        """Describe the packets on their way and the timers that are set, and the nodes with most of them."""
+        """Describe the packets on their way and the timers that are set, with the nodes that have most of them."""
         return in_words(self._kept.packets, self.timers)
 
     # ---- inside ---------------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class PerNode(Protocol):
                 elif (packet := arrived(ref, node, time_ps)) is not None:
                     content, sender, _, topic, peer, _ = packet
                     if peer != node and peer >= 0:
-                        raise RunError(f"the engine gives node {node} packet {ref}, which is for node {peer}")
+                        raise RunError(f"the engine delivers packet {ref} to node {node}, but it is for node {peer}")
                     self._topic = topic
                     if type(content) is Exchange:
                         handler._exchange(content, sender, arg)
@@ -405,14 +405,14 @@ class PerNode(Protocol):
             acting.host = None
 
     def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
-        """Raise an error of a handler again, with its node, time and arguments."""
+        """Raise an error of a handler again, with node, time and arguments."""
         acting.host = None
         placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))
         if placed or was_interrupted(error):
             raise error
         look_at(error)
         try:
-            check_id(self.nodes, node)  # a wrong id may be the cause
+            check_id(self.nodes, node)  # a wrong id may be the cause of the error
         except Misuse as cause:
             error = cause.with_traceback(error.__traceback__)
         raise protocol_error(f"node {node}", self.now_ps, called, error) from error
@@ -452,14 +452,14 @@ class PerNode(Protocol):
             self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def same_machine(self, one: int, other: int) -> bool:
-        """Return whether two nodes are parts of one machine, which may call each other. Override it if there are such.
+        """Return whether two nodes are parts of one machine and may call each other. By default they are not.
 
-        A failure detector beside a process is one: it reports crashes by a call, which takes no time.
+        For example, a failure detector beside a process reports crashes by a call, which takes no time.
         """
         return False
 
     def _act(self, row: tuple[int, ...]) -> None:
-        """Add an action of the acting node to the answer for this window. A node may fail another one."""
+        """Add an action of the acting node to the answer for this window. A node may also make another one fail."""
         if self.nodes[row[2]] is not self.acting and row[0] != SWITCH:
             check_turn(self.nodes[row[2]], Act(row[0]).name.lower())
         if self._topic:
@@ -467,7 +467,7 @@ class PerNode(Protocol):
         self._actions.append(row)
 
     def _check_lookahead(self, row: tuple[int, ...]) -> None:
-        """Refuse an action that is sooner than the declared lookahead, on which the engine may have relied."""
+        """Refuse an action earlier than the declared lookahead, since the engine may have relied on it."""
         _, time_ps, node, *_ = row
         promised_ps, after_ps = self._lookahead.get((node, self._topic), 0), time_ps - self.now_ps
         if after_ps < promised_ps or promised_ps == IGNORED:
@@ -483,7 +483,7 @@ class PerNode(Protocol):
         self.nodes[node].on_down()
 
     def _take_actions(self, reply: bool) -> Actions:
-        """Return and clear the pending actions, and the lookahead declarations if the window takes a reply."""
+        """Return and clear the pending actions and, if the window expects a reply, the lookahead declarations."""
         declared = self._lookaheads if reply else {}
         if not self._actions and not declared:
             return no_actions(True) if self.stop else NO_ACTIONS

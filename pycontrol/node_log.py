@@ -2,8 +2,8 @@
 
     12.345678 s  node 3  the leader is silent
 
-The logger is `causeway.node`. It is off until `logging_nodes` or a program of the user's sets its level, and then no
-line is made. Lines change nothing in a run: they take no random numbers and no simulated time.
+The logger is `causeway.node`. It is off until `logging_nodes` or a user's program sets its level; while it is off, no
+line is formatted. Logging does not change a run: it uses no random numbers and no simulated time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class NodeLog(Adapter):
         return f"{seconds}.{rest_ps // 10**6:06d} s  node {self.node.id}  {msg}", kwargs
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        """Log a line. Its handlers get the functions of the process, which a node does not (`confined.py`)."""
+        """Log a line.
+
+        The handlers of the logger get the real functions of the process, which a node does not (`confined.py`).
+        """
         if not self.isEnabledFor(level):
             return
         kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 1
@@ -58,7 +61,7 @@ class NodeLog(Adapter):
 
 
 class SilentLog(NodeLog):
-    """The log of all nodes while the logger is off: a line costs one call, which does nothing."""
+    """The log of all nodes while the logger is off. A line costs one call without effect."""
 
     def debug(self, msg: object, *args: object, **kwargs: Any) -> None:
         """Do nothing."""
@@ -67,7 +70,7 @@ class SilentLog(NodeLog):
 
 
 SILENT = SilentLog(None)
-"""The only one that is needed."""
+"""The only instance, which all nodes share."""
 
 
 def level_of(name: str) -> int:
@@ -77,7 +80,7 @@ def level_of(name: str) -> int:
         UserError: There is no such level.
     """
     if name.lower() not in LEVELS:
-        raise UserError(f"--log {name} is no level; allowed: {', '.join(LEVELS)}")
+        raise UserError(f"--log {name} is not a level; allowed: {', '.join(LEVELS)}")
     return int(getattr(logging, name.upper()))
 
 
@@ -108,7 +111,7 @@ def logging_nodes(level: str, file: Path | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def silent() -> Iterator[None]:
-    """Turn the log off in the block, for a repetition of a run that has been logged."""
+    """Turn the log off in the block, for a repetition of a run that has already been logged."""
     before = LOGGER.level
     LOGGER.setLevel(OFF)
     try:

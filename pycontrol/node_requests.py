@@ -7,8 +7,8 @@
     def on_ping(self, ping: Ping, sender: int) -> None:
         self.reply(Pong())
 
-Request and reply are packets like others, with REQUEST_BYTES more for the number that joins them. The receiver's usual
-handler gets the content of a request; that of a reply goes to `on_reply`, if the request is still open.
+Requests and replies are ordinary packets, with REQUEST_BYTES more for the number that connects them. The receiver's
+usual handler gets the content of a request. `on_reply` gets the content of the reply, if the request is still open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from causeway.pycontrol.protocol_errors import Misuse, misuse
 from causeway.pycontrol.sizes import size_of
 
 REQUEST_BYTES: Final = 8
-"""The size that a request and its reply have in addition to their contents: that of the number that joins them."""
+"""The size that a request and its reply have in addition to their contents: the size of the number that connects them.
+"""
 
 
 class Exchange(NamedTuple):
@@ -38,7 +39,7 @@ class Exchange(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request that a node has received; `reply` takes it, now or later."""
+    """A request that a node has received. Pass it to `reply`, now or later."""
 
     sender: int
     serial: int
@@ -67,18 +68,18 @@ class Requests(Timers):
         size_bytes: int | None = None,
         interface: int = 0,
     ) -> None:
-        """Send a request to a node, and wait for its reply. Exactly one of the two methods is called, once.
+        """Send a request to a node, and wait for its reply. One of the two methods is called, exactly once.
 
-        A reply that comes after the time-out is dropped. If this node fails, neither method is called.
+        A reply that arrives after the time-out is dropped. If this node fails, neither method is called.
 
         Args:
-            peer: The node that shall reply.
+            peer: The node that replies.
             content: Any object; the handler of such contents at `peer` calls `reply`.
-            timeout_ps: The time to wait, from the sending on, in picoseconds, as in `ms(300)`.
+            timeout_ps: The time to wait after sending, in picoseconds, as in `ms(300)`.
             on_reply: A method of this node, called with the content of the reply and its sender.
-            on_timeout: A method of this node, called without arguments. functools.partial adds some.
+            on_timeout: A method of this node, called without arguments. functools.partial can add arguments.
             size_bytes: The size of the content, without the REQUEST_BYTES; by default `size_of(content)`.
-            interface: WIRELESS (0) or another interface of the network; the reply uses the same.
+            interface: WIRELESS (0) or another interface of the network. The reply uses the same one.
         """
         check(self, "request")
         own_method(self, "request", "on_reply", on_reply)
@@ -91,7 +92,7 @@ class Requests(Timers):
         serial: int = state.get("_next_request", 0)
         size = with_overhead(content, size_bytes)
         self.runtime.send(self.id, peer, Exchange(serial, False, content), size, interface, 0)
-        state["_next_request"] = serial + 1  # never used again: a late reply would answer a later request
+        state["_next_request"] = serial + 1  # not used again, since a late reply would answer a later request
         timeout = self.after(timeout_ps, self._times_out, serial)
         state.setdefault("_open_requests", {})[serial] = Open(timeout, on_reply, on_timeout)
 
@@ -120,8 +121,8 @@ class Requests(Timers):
         found: Request | None = vars(self).get("_current_request")
         if found is None:
             raise Misuse(
-                "reply is called outside of a request; call it in the handler of the request's content, or keep "
-                "self.current_request there and pass it: self.reply(content, request)"
+                "reply is called outside the handler of a request; call it in the handler of the request's content, "
+                "or keep self.current_request there and pass it: self.reply(content, request)"
             )
         return found
 
@@ -129,7 +130,7 @@ class Requests(Timers):
         vars(self)["_open_requests"].pop(serial).on_timeout()
 
     def _exchange(self: Any, exchange: Exchange, sender: int, interface: int) -> None:
-        """Handle a packet that is a request or a reply; the content of a request goes to `Node.on_packet`."""
+        """Handle a packet that is a request or a reply. The content of a request goes to `Node.on_packet`."""
         state: dict[str, Any] = vars(self)
         if not exchange.is_reply:
             state["_current_request"] = Request(sender, exchange.serial, interface)
@@ -154,7 +155,7 @@ def with_overhead(content: Any, size_bytes: int | None) -> int:
 
 
 def receive(node: Any, content: Any, sender: int, interface: int) -> None:
-    """Call the handler of a packet: `on_packet`, or that of a request or reply."""
+    """Call the handler of a packet: `on_packet`, or the handler of a request or reply."""
     if type(content) is Exchange:
         node._exchange(content, sender, interface)
     else:

@@ -1,11 +1,11 @@
-"""Calls of a node's own methods at later times: `after` and `every`.
+"""Call a node's own methods at later times: `after` and `every`.
 
     def on_start(self) -> None:
         self.beat = self.every(seconds(1), self.send_heartbeat)
         self.after(ms(300), self.ask, 3)
 
 Each call is a timer under the key `Due(number)`. The node holds the functions (`vars(node)["_planned_calls"]`), so that
-they are copied, compared and replayed with it. Numbers are used again, so that equal nodes have equal states.
+they are copied, compared and replayed together with it. Numbers are reused, so that equal nodes have equal states.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class TimerHandle:
 
     @property
     def active(self) -> bool:
-        """True until the call is over, cancelled, or lost in a failure of the node."""
+        """True until the call has happened, or was cancelled or lost in a failure of the node."""
         return vars(self.node).get("_planned_calls", {}).get(self.number) is self
 
     def cancel(self) -> None:
-        """Cancel the call, if it is still to come, and all further calls of `every`."""
+        """Cancel the call if it has not happened yet, and all further calls of `every`."""
         check(self.node, "cancel")
         if self.active:
             del vars(self.node)["_planned_calls"][self.number]
@@ -54,9 +54,9 @@ class Timers(Services):
     """The services of a node for later calls."""
 
     def after(self, delay_ps: int, handler: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> TimerHandle:
-        """Call a method of this node once, at the time at which `set_timer` with this delay is due.
+        """Call a method of this node once, at the time of a timer that `set_timer` sets with this delay.
 
-        That is `delay_ps` after one reaction time. A failure of the node cancels the call.
+        This is `delay_ps` after one reaction time. A failure of the node cancels the call.
 
         Args:
             delay_ps: The delay in picoseconds, as in `ms(300)`.
@@ -71,10 +71,10 @@ class Timers(Services):
         return self._plan(delay_ps, 0, partial(handler, *args, **kwargs))
 
     def every(self, period_ps: int, handler: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> TimerHandle:
-        """Call a method of this node again and again, until `cancel` of the handle, or a failure of the node.
+        """Call a method of this node periodically, until `cancel` of the handle or a failure of the node.
 
         The first call is one period after one reaction time, as with `set_timer`. Each further call is exactly one
-        period after the one before, so that calls do not drift.
+        period after the previous one, so calls do not drift.
 
         Args:
             period_ps: The time between two calls in picoseconds, as in `seconds(1)`; at least the reaction time.
@@ -100,7 +100,7 @@ class Timers(Services):
         return handle
 
     def _call_due(self, key: Due) -> None:
-        """Make a planned call, after planning the next one of `every`."""
+        """Make a planned call, after planning the next call of `every`."""
         handle: TimerHandle = vars(self)["_planned_calls"][key.number]
         if handle.period_ps:
             self.runtime.set_timer(self.id, key, handle.period_ps - self.runtime.context.reaction_ps)
@@ -112,7 +112,7 @@ class Timers(Services):
 
 
 def fire(node: Any, key: Hashable) -> None:
-    """Call the handler of a timer that is due: `on_timer`, or the method that `after` or `every` named."""
+    """Call the handler of a timer that is due: `on_timer`, or the method that was passed to `after` or `every`."""
     if type(key) is Due:
         node._call_due(key)
     else:
@@ -120,7 +120,7 @@ def fire(node: Any, key: Hashable) -> None:
 
 
 def timer_in_words(node: Any, key: Hashable) -> str:
-    """Return the text for a timer that is due: its key, or the name of the method that it calls."""
+    """Describe a timer that is due by its key, or by the name of the method that it calls."""
     handle = vars(node).get("_planned_calls", {}).get(key.number) if type(key) is Due else None
     return str(key) if handle is None else str(getattr(handler_behind(handle.call), "__name__", key))
 
@@ -132,7 +132,7 @@ def forget_calls(node: Any) -> None:
 
 
 def check(node: Services, service: str) -> None:
-    """Refuse a service outside of the node's own handlers."""
+    """Refuse a service outside the node's own handlers."""
     if node.runtime.acting is not node:
         check_turn(node, service)
 
@@ -145,7 +145,7 @@ def handler_behind(call: Any) -> Any:
 
 
 def own_method(node: Services, service: str, name: str, handler: object) -> None:
-    """Refuse a handler that is no method of the node, since nodes are copied together with their handlers.
+    """Refuse a handler that is not a method of the node, since nodes are copied together with their handlers.
 
     Raises:
         Misuse: The handler is a function or the method of another object.
@@ -153,7 +153,7 @@ def own_method(node: Services, service: str, name: str, handler: object) -> None
     method = handler_behind(handler)
     if isinstance(method, MethodType) and method.__self__ is node:
         return
-    hint = "call it without parentheses" if handler is None else "a lambda or function cannot be copied with its node"
+    hint = "write it without parentheses" if handler is None else "a lambda or function cannot be copied with its node"
     raise Misuse(
         f"{service} was given {name}={shown(handler)}; allowed: a method of this node, as in self.on_late, or "
         f"functools.partial of one ({hint})"

@@ -1,4 +1,4 @@
-"""Refuse observers that do not fit a run, and name the one that fails."""
+"""Refuse observers that cannot be used in a run, and name the one that is wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def validated_observers(returned: Any, where: str) -> Sequence[Observer]:
         where: The function's name, for error messages.
 
     Raises:
-        UserError: They are no list of observers, or one has observed another run: its numbers would be those of both.
+        UserError: The value is not a list of observers, or one has observed another run, so that its numbers would
+            cover both.
     """
     if not isinstance(returned, list | tuple):
         raise UserError(f"{where} returned {shown(returned)}; allowed: a list of observers, which may be empty")
@@ -32,8 +33,8 @@ def validated_observers(returned: Any, where: str) -> Sequence[Observer]:
             raise UserError(f"{where} returned {shown(one)} in its list; allowed: {allowed}")
         if _former.get(id(one)) is one:
             raise UserError(
-                f"a {type(one).__name__} has observed a run already; {where} returns new ones, since its numbers would "
-                "be those of both runs"
+                f"a {type(one).__name__} has already observed a run; {where} must return new ones, since its numbers "
+                f"would cover both runs"
             )
     for one in returned:
         try:

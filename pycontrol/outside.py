@@ -6,8 +6,8 @@ from __future__ import annotations
 class OutsideError(NotImplementedError):
     """A call that a simulated node cannot make.
 
-    It is a NotImplementedError because programs know it from event loops of other platforms (`add_signal_handler` on
-    Windows, for example), and many of them work without the missing function.
+    It is a NotImplementedError, which programs know from event loops of other platforms (`add_signal_handler` on
+    Windows, for example). Many of them work without the missing function.
     """
 
 

@@ -1,6 +1,6 @@
-"""Describe the packets and timers of a run that takes too much memory, and the nodes that sent or set most of them.
+"""Describe the packets and timers of a run that needs too much memory, and the nodes that sent or set most of them.
 
-A node that forwards every packet it hears multiplies the packets on their way until the memory is exhausted.
+A node that forwards every packet that it receives multiplies the packets on their way until the memory is exhausted.
 """
 
 from __future__ import annotations
@@ -16,16 +16,20 @@ from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_errors import ProtocolError, seconds, shown
 
 MOST_ON_THEIR_WAY = 10_000_000
-"""The limit for packets and for timers: some gigabytes. A network that is not flooded has a thousandth of it."""
+"""The maximum number of packets, and of timers, which take some gigabytes. Without flooding, a network has a thousandth
+of it."""
 MOST_RECORDED = 10_000_000
-"""The limit for positions, packets and losses that are recorded for an animation: some gigabytes."""
-WHAT_TO_DO = "let a node remember what it has forwarded, so that it does so once; or choose smaller parameters"
+"""The maximum number of positions, packets and losses recorded for an animation, which take some gigabytes."""
+WHAT_TO_DO = (
+    "let a node store the messages that it has forwarded, so that it forwards each only once; or choose smaller "
+    "parameters"
+)
 
 Timers = Mapping[tuple[int, Hashable], int]
 
 
 def in_words(packets: dict[int, list[Any]], timers: Timers) -> str:
-    """Return how many packets and timers there are, and which node sent or set most of them."""
+    """Describe the numbers of packets and timers, and the node with most of them."""
     parts = []
     if packets:
         node, most = Counter(packet[SENDER] for packet in packets.values()).most_common(1)[0]
@@ -40,7 +44,7 @@ def in_words(packets: dict[int, list[Any]], timers: Timers) -> str:
 
 
 def check_load(packets: dict[int, list[Any]], timers: Timers, now_ps: int) -> None:
-    """Raise ProtocolError if more is on its way than any protocol needs."""
+    """Raise ProtocolError if there are more packets or timers than any protocol needs."""
     if len(packets) > MOST_ON_THEIR_WAY or len(timers) > MOST_ON_THEIR_WAY:
         raise ProtocolError(
             f"at {seconds(now_ps)} s: {in_words(packets, timers)}; allowed: {MOST_ON_THEIR_WAY:,} of either; "
@@ -49,7 +53,7 @@ def check_load(packets: dict[int, list[Any]], timers: Timers, now_ps: int) -> No
 
 
 def check_recorded(rows: int, now_ps: int) -> None:
-    """Raise RunError if more is recorded for an animation than can be kept."""
+    """Raise RunError if the records for an animation need too much memory."""
     if rows > MOST_RECORDED:
         raise RunError(
             f"at {seconds(now_ps)} s: {rows:,} positions and packets are recorded for the animation; allowed: "
@@ -58,7 +62,7 @@ def check_recorded(rows: int, now_ps: int) -> None:
 
 
 def out_of_memory_error(error: BaseException, protocol: Protocol, session: Session, now_ps: int) -> RunError:
-    """Return the error of a run that has taken too much memory."""
+    """Return the error of a run that needs too much memory."""
     why = f"there is not enough memory ({error})" if isinstance(error, MemoryError) else str(error)
     network = getattr(session, "in_flight", str)()
     parts = [part for part in (why, protocol.in_flight(), network, WHAT_TO_DO) if part]

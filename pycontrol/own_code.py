@@ -1,8 +1,9 @@
-"""Keep a study's own code from ending its command silently, or from keeping it alive.
+"""Prevent a study's own code from ending its command silently, or from keeping it alive.
 
 Outside of handlers, a study's code may read files, read clocks and start processes. But `os._exit(0)` in `network()`
-would end the command with status 0 and no result, and a thread that is no daemon would keep the command alive for ever.
-Inside `own_code`, both are refused if a line of the study's own files (or of a protocol of columns) calls them.
+would end the command with status 0 and without results, and a thread that is not a daemon would keep the command alive
+for ever. Inside `own_code`, both are refused if a line of the study's own files (or of a vectorized protocol) calls
+them.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ STAND_INS = (__file__, confined.__file__)
 
 @dataclass(frozen=True)
 class OwnCode:
-    """A study's own code, the subject of error messages; for a node it is `Actor`."""
+    """A study's own code, as the subject of error messages. For a node, it is `Actor`."""
 
     name: str
     process: int
-    """The id of the process; a forked child may call os._exit."""
+    """The id of the process, since a forked child may call os._exit."""
     instead: ClassVar[Mapping[str, str]] = {
         "exit": "raise an error instead",
         "process": "use subprocess.run",
@@ -48,7 +49,7 @@ _running = _Running()
 
 @contextlib.contextmanager
 def own_code(name: str) -> Iterator[None]:
-    """Refuse calls that end the command or outlive it, in a block; error messages use `name`."""
+    """Refuse calls in a block that end the command or outlive it. Error messages use `name`."""
     before = _running.code
     _running.code = before or OwnCode(name, getpid())
     try:
@@ -59,7 +60,7 @@ def own_code(name: str) -> Iterator[None]:
 
 
 def _caller() -> Any:
-    """Return the acting node, or the study's own code if one of its lines is the caller, or None."""
+    """Return the acting node, or the study's own code if the call is in one of its lines, or None."""
     if (actor := confined.current_actor()) is not None:
         return actor
     code = _running.code

@@ -2,8 +2,8 @@
 
 There are two ways to write a protocol:
 
-- per node: subclass `causeway.pycontrol.node.Node` and pass it to `PerNode` (VCube and mobile do);
-- columns: subclass `Protocol` and handle whole windows as arrays (the clocks do).
+- per node: subclass `causeway.pycontrol.node.Node` and pass it to `PerNode` (as VCube and mobile do);
+- vectorized: subclass `Protocol` and handle whole windows as arrays (as the clocks do).
 
 An action that a node takes because of an event at t takes effect at t + reaction_ps. The protocol reports its
 broadcasts and deliveries to the observers, in the order in which they happened, through its `Context`.
@@ -43,7 +43,7 @@ class Observer(TypingProtocol):
     def observe(
         self, op: NDArray[np.uint8], time_ps: NDArray[np.int64], node: NDArray[np.int32], message: NDArray[np.int64]
     ) -> None:
-        """Take in rows of observations (BROADCAST, DELIVER, ...), in the order in which they happened."""
+        """Process rows of observations (BROADCAST, DELIVER, ...), in the order in which they happened."""
         ...
 
     def scalars(self) -> Mapping[str, float]:
@@ -53,13 +53,13 @@ class Observer(TypingProtocol):
 
 LOG = {"op": np.uint8, "time_ps": np.int64, "node": np.int32, "message": np.int64}
 AT_ONCE = 256
-"""The number of rows that observers get at once. A window of a mobile run has only a few rows: calling observers for
-each window would cost more than their work."""
+"""The number of rows that observers get at once. A window of a mobile run has only a few rows, so calls for each window
+would cost more than the work of the observers."""
 
 
 @dataclass
 class Context:
-    """The run's parameters and services, as a protocol gets them in `Protocol.start`."""
+    """The parameters and services of a run, which a protocol gets in `Protocol.start`."""
 
     nodes: int
     seed: int
@@ -72,9 +72,9 @@ class Context:
     reports_all_copies: bool = False
     """True if every copy of a packet ends in an ARRIVAL or LOST event."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
-    """Rows from `note` that the observers do not have yet. They are later than the rows in `_seen`."""
+    """Rows of `note` that have not been passed to the observers yet. They are later than the rows in `_seen`."""
     _seen: list[tuple[NDArray[Any], ...]] = field(default_factory=list, repr=False)
-    """Columns from `observe` that the observers do not have yet."""
+    """Columns of `observe` that have not been passed to the observers yet."""
     _rows_seen: int = 0
 
     def observe(
@@ -82,8 +82,8 @@ class Context:
     ) -> None:
         """Report rows of observations to every observer.
 
-        Message ids are dense: 0, 1, 2, ... in order of broadcast. Observers get the rows in order, in batches, at the
-        latest when the run ends. The arrays are copied if they have to wait.
+        Message ids are dense: 0, 1, 2, ... in order of broadcast. Observers get the rows in order and in batches, at
+        the latest at the end of the run. Arrays that have to wait are copied.
         """
         if self._log or len(op) >= AT_ONCE:
             self.notify_observers()
@@ -140,14 +140,14 @@ class Protocol:
     """Base of all protocols. The outcome must not depend on where windows begin and end."""
 
     passive: ClassVar[Iterable[Kind]] = ()
-    """Kinds of events on which this protocol never acts. They need not close a window."""
+    """Kinds of events to which this protocol never reacts. They need not close a window."""
 
     def start(self, context: Context) -> None:
         """Prepare for a run. Called once, before the first window."""
         self.context = context
 
     def on_window(self, window: Window) -> Actions:
-        """Handle the events of one window, in order, and return the actions that the nodes take because of them."""
+        """Handle the events of one window in order, and return the actions of the nodes because of them."""
         raise TypeError(f"{type(self).__name__} does not handle windows")
 
     def finish(self, now_ps: int) -> None:
@@ -157,14 +157,14 @@ class Protocol:
         """Raise an error if the protocol did something that makes its results wrong. Called after the last event."""
 
     def discard(self) -> None:
-        """End everything that still runs in the nodes. Called at the end of every run, and perhaps more than once."""
+        """End everything in the nodes that still runs. Called at the end of every run, possibly more than once."""
 
     def scalars(self) -> Mapping[str, float]:
         """Return the protocol's own counters by name, at the end of the run."""
         return {}
 
     def in_flight(self) -> str:
-        """Describe the packets on their way and their senders, for the error of a run that takes too much memory."""
+        """Describe the packets on their way and their senders, for the error of a run that needs too much memory."""
         return ""
 
     def state(self) -> Mapping[str, Any]:

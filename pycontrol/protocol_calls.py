@@ -1,4 +1,4 @@
-"""Calls into a protocol and its observers. An error that they raise becomes one that names the place and the time."""
+"""Call a protocol and its observers. An error in them is raised again with place and time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
     """Return the protocol's actions for a window.
 
     Raises:
-        RunError: The protocol raised an error, or returned something else than Actions.
+        RunError: The protocol raised an error, or returned something other than Actions.
     """
     try:
         actions = protocol.on_window(window)

@@ -19,9 +19,9 @@ PACKAGE = Path(__file__).resolve().parent.parent
 CORE_FOLDERS = (PACKAGE / "bridge", PACKAGE / "explore", PACKAGE / "network", PACKAGE / "pycontrol")
 PROTOCOLS_FOLDER = PACKAGE / "pycontrol" / "protocols"
 LONGEST = 80
-"""The most characters of a value in a message, which is one line."""
+"""The maximum length of a value in a message, which must fit on one line."""
 MOST_LINES = 12
-"""The number of innermost frames of a traceback that are shown. A recursion has hundreds."""
+"""The number of innermost frames of a traceback that are shown. A recursion may have hundreds."""
 
 
 class ProtocolError(RunError):
@@ -33,16 +33,17 @@ class Misuse(ValueError):
 
 
 def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
-    """Return the error for a wrong argument of a service, which names the argument, its value and the allowed ones."""
+    """Return the error for a wrong argument of a service: its name, its value and the allowed values."""
     return Misuse(f"{service} was given {name}={shown(given)}; allowed: {allowed}")
 
 
 def broken_lookahead(node: int, topic: int, promised_ps: int, after_ps: int) -> RunError:
-    """Return the error for an action that is sooner than the lookahead that its node declared for a topic."""
+    """Return the error for an action that is earlier than the lookahead of its topic allows."""
     promised = "nothing" if promised_ps in (FOREVER, IGNORED) else f"nothing within {promised_ps / 10**12:g} s"
     return RunError(
-        f"node {node} promised to do {promised} about packets of topic {topic} and acts after {after_ps / 10**12:g} s; "
-        "declare less (`declare_lookahead`), or send such packets under another topic"
+        f"node {node} declared to do {promised} about packets of topic {topic}, but acts after "
+        f"{after_ps / 10**12:g} s; declare a shorter lookahead (`declare_lookahead`), or send such packets "
+        "with another topic"
     )
 
 
@@ -61,7 +62,7 @@ def _one_line(by: Callable[[Any], str], value: Any) -> str:
 
 
 def call(handler: str, **arguments: Any) -> str:
-    """Return the text of a call of a handler, with its arguments."""
+    """Format a call of a handler with its arguments."""
     return f"{handler}({', '.join(f'{name}={shown(value)}' for name, value in arguments.items())})"
 
 
@@ -69,7 +70,7 @@ def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -
     """Return the error that reports an exception in a handler.
 
     Args:
-        where: The node, or the class of a protocol of columns.
+        where: The node, or the class of a vectorized protocol.
         now_ps: The simulated time.
         called: The text of the call (see `call`).
         error: The exception.
@@ -83,7 +84,7 @@ def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -
 
 
 def seconds(time_ps: int) -> str:
-    """Return a time in seconds with all its digits."""
+    """Format a time in seconds with all its digits."""
     whole, rest = divmod(time_ps, 10**12)
     return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 

@@ -1,4 +1,4 @@
-"""Properties that attributes of subclasses and instances may hide."""
+"""A property that subclasses and instances may hide by an attribute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Reading(Generic[T]):
-    """A property that a subclass or a node may hide with an attribute of the same name."""
+    """A property that a subclass or a node may hide by an attribute of the same name."""
 
     def __init__(self, read: Callable[[Any], T]) -> None:
         self.read = read

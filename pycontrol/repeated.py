@@ -18,4 +18,4 @@ class Repeated:
 
 
 NEVER_AGAIN = -1
-"""The return value with which a job ends itself."""
+"""A job returns this value to end itself."""

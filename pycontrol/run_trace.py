@@ -1,4 +1,4 @@
-"""The trace of a run: one line for each step, to find the first difference between two runs that should be equal.
+"""Write the trace of a run, one line for each step, to find the first difference between two runs that should be equal.
 
 `causeway run --twice` uses it. `tracing` makes a run write a trace, `run_trace_hooks.py` writes the steps of
 protocols, and programs write their own.
@@ -73,13 +73,13 @@ def wanted() -> Trace | None:
 
 
 def _digest(content: Any) -> str:
-    """Return a digest of a content that does not depend on addresses or the order of sets, so on the process."""
+    """Return a digest of a content that does not depend on addresses or on the order of sets, so not on the process."""
     return hashlib.blake2b(_ADDRESS.sub("", _text_of(content)).encode(), digest_size=8).hexdigest()
 
 
 def _text_of(content: Any) -> str:
     from causeway.errors import UserError
-    from causeway.pycontrol.frozen import frozen  # here, since that package imports this one
+    from causeway.pycontrol.frozen import frozen  # imported here, since that package imports this one
 
     try:
         return _ordered(frozen(content))
@@ -107,13 +107,13 @@ def _task() -> str:
 
 
 def _stack() -> list[str]:
-    """Return the innermost lines of the user's code that are being executed, without Causeway's own."""
+    """Return the innermost lines of the user's code that are being executed, without lines of Causeway."""
     found: list[str] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(found) < FRAMES:
         file, line = frame.f_code.co_filename, frame.f_lineno
         if found and file.startswith(_PACKAGE) and not file.startswith(_PROTOCOLS):
-            break  # the outer frames are those that started the run
+            break  # the outer frames belong to the code that started the run
         if not is_foreign_file(file):
             text = linecache.getline(file, line, frame.f_globals).strip()
             found.append(f"{os.path.basename(file)}:{line} {frame.f_code.co_name}: {text}")
@@ -122,10 +122,10 @@ def _stack() -> list[str]:
 
 
 def user_line(frame: FrameType | None) -> str:
-    """Return file and line of the innermost frame outside of Causeway and the standard library."""
+    """Return file and line of the innermost frame outside Causeway and the standard library."""
     while frame is not None:
         file = frame.f_code.co_filename
         if not is_foreign_file(file) and (not file.startswith(STANDARD_LIBRARY) or "-packages" in file):
             return f"{file}:{frame.f_lineno}"
         frame = frame.f_back
-    return "no line of the program's"
+    return "no line of the program"

@@ -1,7 +1,8 @@
 """Trace a protocol: write the windows that it gets and the steps of its nodes.
 
-Methods of the traced protocol are replaced, so that a run without a trace costs nothing. Steps of nodes with handlers
-are written as they happen, with the line of code. Steps of a protocol of columns are written when it answers a window.
+Methods of the traced protocol are replaced, so a run without a trace has no additional cost. Steps of nodes with
+handlers are written immediately, with the line of code. Steps of a vectorized protocol are written when it answers a
+window.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _trace_samples(context: Any, trace: Trace) -> None:
 
 
 def _trace_nodes(protocol: Any, trace: Trace) -> None:
-    """Trace the services of nodes. Each entry returns a description of a call and the content to compare."""
+    """Trace the services of nodes. Each entry returns a description of a call, and the content for comparison."""
     words: dict[str, Any] = {
         "send": lambda node, peer, content, size, interface, topic: (
             f"sends {size} bytes to {f'node {peer}' if peer >= 0 else 'everyone'}", (content, interface, topic),

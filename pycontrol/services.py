@@ -1,6 +1,6 @@
 """The services that a node can call in its handlers, and its properties: id, time, random numbers, log.
 
-`handlers.py` adds the handlers; `node_timers.py` and `node_requests.py` add services that are made of these.
+`handlers.py` adds the handlers. `node_timers.py` and `node_requests.py` add services that use these.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ if TYPE_CHECKING:
 S_PS = 10**12
 OTHER_NAME = "give the attribute another name"
 _passed_ids: set[type] = set()
-"""The classes that pass their id to `Node.__init__`, each of which is warned of once."""
+"""The classes that pass their id to `Node.__init__`. Each of them causes one warning."""
 
 
 class NoRuntime:
     """The runtime of a node that is not part of a run. It refuses all services."""
 
     acting = None
-    refusal = "is used by a node of no run; PerNode(MyNode) and causeway.run(MyNode, ...) make the nodes of a run"
+    refusal = (
+        "is used by a node that is not part of a run; PerNode(MyNode) and causeway.run(MyNode, ...) make the nodes of "
+        "a run"
+    )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -41,7 +44,7 @@ class NoRuntime:
 
 
 class InitRuntime(NoRuntime):
-    """The runtime of a node that PerNode is making: the node can read properties of the run, but cannot act yet."""
+    """The runtime of a node that PerNode is making. The node can read properties of the run, but cannot act yet."""
 
     refusal = (
         "is used in __init__, before the run starts; use it in on_start(self), which is called before the first event"
@@ -67,7 +70,7 @@ class Services:
     """The protocol of the run. Nodes rarely need it."""
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Make a node, which knows its id and its run if PerNode makes it: `__init__` need not be called."""
+        """Make a node. If PerNode makes it, it knows its id and its run, and `__init__` need not be called."""
         node = super().__new__(cls)
         made_by = None if acting.host is None else acting.host.host
         if made_by is not None and type(made_by.acting) is int:
@@ -103,7 +106,10 @@ class Services:
 
     @Reading
     def now(self: Any) -> float:
-        """The time of the event being handled, in seconds, for people. Compute with `now_ps`, which is exact."""
+        """The time of the event being handled in seconds, for display.
+
+        Use `now_ps`, which is exact, in computations.
+        """
         return float(self.runtime.now_ps / S_PS)
 
     @property
@@ -118,17 +124,17 @@ class Services:
 
     @Reading
     def rng(self: Any) -> Random:
-        """The node's own random generator. Its numbers depend on the seed and the node only."""
+        """The node's own random generator. Its numbers depend only on the seed and on the node."""
         runtime = self.runtime
         if runtime is NO_RUNTIME or (acting.host is None and not isinstance(runtime, InitRuntime)):
             raise Misuse(
-                "rng is used outside of a handler; draw in the handlers and __init__ of a node, and elsewhere from a "
-                "random.Random of your own, made from the seed"
+                "rng is used outside a handler; use it in the handlers and __init__ of a node, and elsewhere use your "
+                "own random.Random, made from the seed"
             )
         if runtime.acting is not self and not isinstance(runtime, InitRuntime):
             check_turn(self, "rng")
         drawn = vars(self)["rng"] = chance_of(runtime.context.seed, self.id, "rng")
-        return drawn  # the next access finds the attribute and does not call this method
+        return drawn  # the next access finds the attribute, and does not call this method
 
     @Reading
     def host(self: Any) -> PerNode:
@@ -155,11 +161,11 @@ class Services:
         runtime.send(self.id, peer, content, size_bytes, interface, topic)
 
     def declare_lookahead(self, topic: int, lookahead_ps: int = FOREVER) -> None:
-        """Declare the lookahead of a topic: this node does not act because of such packets within this time.
+        """Declare the lookahead of a topic: the minimum time until this node reacts to such packets.
 
-        The simulator then need not stop for them, so that a run with many such packets is faster. The outcome is the
-        same; an action that is too soon is an error. `deliver` is no action. The declaration can be changed, and ended
-        with 0, but not while a packet of the same topic is handled.
+        The simulator then need not stop for these packets, so a run with many of them is faster. The outcome is the
+        same. An action that is too early is an error; `deliver` does not count as an action. The declaration can be
+        changed, or ended with 0, but not while a packet of the same topic is handled.
         """
         runtime = self.runtime
         if runtime.acting is not self:
@@ -167,7 +173,7 @@ class Services:
         runtime.declare_lookahead(self.id, topic, arguments.lookahead_of(lookahead_ps))
 
     def unsubscribe(self, topic: int) -> None:
-        """Declare, for the rest of the run, that this node ignores packets of a topic. It may or may not get them."""
+        """Ignore packets of a topic for the rest of the run. The node may still get some of them."""
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "unsubscribe")
@@ -184,7 +190,10 @@ class Services:
         self.unsubscribe(topic)
 
     def set_timer(self, key: Hashable, delay_ps: int) -> None:
-        """Set the timer `key` to be due `delay_ps` after one reaction time. A timer under the same key is cancelled."""
+        """Set the timer `key`. It is due `delay_ps` after one reaction time.
+
+        A timer under the same key is cancelled.
+        """
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "set_timer")
@@ -204,7 +213,7 @@ class Services:
     def new_message(self) -> int:
         """Report to the observers that this node broadcasts a new message, and return the message's id.
 
-        Ids are 0, 1, 2, ... in the order of broadcasts in the run. It sends no packet.
+        Ids are 0, 1, 2, ... in the order of broadcasts in the run. No packet is sent.
         """
         runtime = self.runtime
         if runtime.acting is not self:
@@ -224,35 +233,41 @@ class Services:
         runtime.note(DELIVER, self.id, message)
 
     def left(self) -> None:
-        """Report to the observers that this node left. It need not deliver any further messages; its past ends here."""
+        """Report to the observers that this node left.
+
+        Its past ends here, and it need not deliver any further messages.
+        """
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "left")
         runtime.note(LEFT, self.id, -1)
 
     def joined(self) -> None:
-        """Report to the observers that this node joined: it must deliver all messages broadcast from now on."""
+        """Report to the observers that this node joined.
+
+        From now on, it must deliver all messages that are broadcast.
+        """
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "joined")
         runtime.note(JOINED, self.id, -1)
 
     def crash(self, node: int | None = None) -> None:
-        """Let this node, or another one, fail one reaction time from now."""
+        """Make this node or another one fail, one reaction time from now."""
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "crash")
         runtime.switch(self.id if node is None else node, False)
 
     def recover(self, node: int | None = None) -> None:
-        """Let a node that is down, by default this one, recover one reaction time from now."""
+        """Make a node that is down, by default this one, recover one reaction time from now."""
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "recover")
         runtime.switch(self.id if node is None else node, True)
 
     def switch(self, node: int, up: bool) -> None:
-        """Fail a node, or let it recover; the former name of `crash` and `recover`."""
+        """Make a node fail or recover; the former name of `crash` and `recover`."""
         warn("Node.switch", "crash or recover")
         if arguments.up(up):
             self.recover(node)
@@ -270,7 +285,7 @@ class Services:
         runtime.move(self.id, x_mm, y_mm, speed_mm_s)
 
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
-        """Record that the application begins a call, for `causeway check`. A node has one call at a time.
+        """Record that the application begins a call, for `causeway check`. A node can have one call at a time.
 
         Args:
             what: `read`, `write` or `cas` (compare and swap).
@@ -306,7 +321,7 @@ class Services:
 
 
 def check_turn(node: Services, service: str) -> None:
-    """Refuse a service that a node calls in a handler of another node: the two would communicate without a packet."""
+    """Refuse services of a node in another node's handler, since the two would communicate without a packet."""
     runtime = node.runtime
     if isinstance(runtime, NoRuntime):
         getattr(runtime, service)
@@ -319,12 +334,12 @@ def check_turn(node: Services, service: str) -> None:
         raise Misuse(f"self.id was changed to {node.id}, the id of another node; {OTHER_NAME}")
     who = f"node {other.id}" if isinstance(other, Services) else "another node"
     raise Misuse(
-        f"node {node.id} acts ({service}) in a handler of {who}; a node acts in its own handlers only: send it a "
-        "packet with self.send, or override same_machine of the PerNode"
+        f"node {node.id} acts ({service}) in a handler of {who}; a node can act only in its own handlers: send it a "
+        f"packet with self.send, or override same_machine of the PerNode"
     )
 
 
 def check_id(nodes: Sequence[Services], id_: int) -> None:
-    """Refuse a node that has given itself another id: what it does would count as another node's."""
+    """Refuse a node that has changed its own id, since its actions would count as another node's."""
     if id_ < len(nodes) and nodes[id_].id != id_:
         raise Misuse(f"self.id was changed from {id_} to {shown(nodes[id_].id)}; {OTHER_NAME}")

@@ -1,8 +1,8 @@
 """Find nodes that change a content after they sent or received it.
 
 Contents are not copied: every receiver of a packet gets the object that was sent. A node that changes it also changes
-packets on their way, and the objects that other nodes keep. Inside `watching_contents()`, the fingerprints of contents
-are compared after every handler of a node that sent or received them. The second of two runs
+packets on their way and the objects of other nodes. Inside `watching_contents()`, the fingerprints of contents are
+compared after every handler of a node that sent or received them. The second of two runs
 (`causeway.studies.second_run`) and some random schedules of `causeway check` use it.
 """
 
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 LAST = 64
-"""The number of contents that are compared for each node: those that it sent or received last."""
+"""The number of contents that are compared for each node: the last ones that it sent or received."""
 PLAIN = (type(None), bool, int, float, str, bytes)
 _wanted = ContextVar("watching_contents", default=False)
-"""A variable of the thread, since runs in other threads begin and end at any time."""
+"""A variable of the thread, since runs in other threads begin and end independently."""
 
 
 class ChangedContent(Misuse):
-    """A node changed a content after it was sent. The message names handler, file, attribute, sender and time."""
+    """Raised if a node changed a content after it was sent.
+
+    The message names handler, file, attribute, sender and time.
+    """
 
 
 @contextlib.contextmanager
@@ -48,7 +51,8 @@ def watching_contents() -> Iterator[None]:
 
 def watch_if_wanted(protocol: PerNode) -> None:
     """Watch the contents of a protocol whose nodes have just been made, inside `watching_contents()`."""
-    if _wanted.get() and protocol.can_be_copied:  # not asyncio programs: they send bytes, which do not change
+    # asyncio programs need no watch, since they send bytes, which cannot change
+    if _wanted.get() and protocol.can_be_copied:
         protocol.contents = Contents(protocol)
 
 
@@ -88,7 +92,7 @@ class Contents:
         return packet
 
     def received(self, node: Node, content: Any) -> _Sent | None:
-        """Note that a node gets a content; return the record of its sending, if there is one."""
+        """Record that a node gets a content. Return the record of its sending, if there is one."""
         found = self.by_content.get(id(content))
         if found is not None and found not in self.touched[node.id]:
             self.touched[node.id].append(found)
@@ -108,18 +112,21 @@ class Contents:
                 continue
             sender = self.protocol.nodes[sent.sender]
             if not on_its_way and (sender is node or not _attribute(sender, sent.content)):
-                continue  # no other node can see the content
+                continue  # no other node has access to the content
             kept = _attribute(node, sent.content)
             raise ChangedContent(
                 f"{_where(handler)} changed the content that node {sent.sender} sent at {seconds(sent.sent_ps)} s"
-                f"{f' ({kept})' if kept else ''}: contents are not copied, so that others see the change, too; "
-                "send a copy, or change a copy of what arrived (copy.deepcopy, list(...), dict(...))"
+                f"{f' ({kept})' if kept else ''}: contents are not copied, so other nodes see the change, too; send a "
+                f"copy, or change a copy of the received content (copy.deepcopy, list(...), dict(...))"
             )
 
 
 @cache
 def _watched(kind: Any) -> type[Node]:
-    """Return a subclass with watched handlers. It has no attributes of its own, so that nodes can change to it."""
+    """Return a subclass with watched handlers.
+
+    It has no attributes of its own, so the class of a node can be changed to it.
+    """
     handlers = {
         name: _with_check(name, found)
         for name in HANDLERS
@@ -151,8 +158,8 @@ def _where(handler: Any) -> str:
 
 
 def _fingerprint(content: Any) -> Hashable:
-    """Return a value that differs if the content changes, or None if there is no such value."""
-    from causeway.pycontrol.frozen import frozen  # here, since that package imports this one
+    """Return a value that differs if the content has changed, or None if there is no such value."""
+    from causeway.pycontrol.frozen import frozen  # imported here, since that package imports this one
 
     try:
         return hash(frozen(content))
@@ -170,7 +177,7 @@ def _attribute(node: Node, content: Any) -> str:
 
 
 def _parts(value: Any, depth: int) -> Iterator[Any]:
-    """Yield the mutable parts of a value, itself first."""
+    """Yield the mutable parts of a value, beginning with the value itself."""
     if isinstance(value, PLAIN) or callable(value):
         return
     if not isinstance(value, tuple | frozenset):

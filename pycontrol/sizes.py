@@ -1,4 +1,4 @@
-"""Sizes of contents, for packets that are sent without a size: `size_of`."""
+"""Compute sizes of contents, for packets that are sent without a size: `size_of`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from causeway.pycontrol.protocol_errors import Misuse, shown
 
 NUMBER_BYTES = 8
-"""The size of an int or a float, whatever its value: the size of a 64-bit field."""
+"""The size of an int or a float of any value: the size of a 64-bit field."""
 CONTAINER_BYTES = 1
-"""The size that a container adds to those of its items."""
+"""The size of a container in addition to the sizes of its items."""
 CONTAINERS = (tuple, list, set, frozenset)
 
 
 def size_of(content: Any) -> int:
-    """Return the size of a content in bytes, as `send` takes it when no size is given.
+    """Return the size of a content in bytes. It is the default size of a packet in `send`.
 
     | content | bytes |
     |---|---|
@@ -26,13 +26,13 @@ def size_of(content: Any) -> int:
     | `str` | the length in UTF-8 |
     | `None` | 0 |
     | `bool`, a member of an `Enum` | 1 |
-    | `int`, `float` | 8, whatever the value |
+    | `int`, `float` | 8 for any value |
     | `tuple`, `NamedTuple`, `list`, `set`, `frozenset` | the sum of the items, plus 1 |
     | `dict` | the sum of the keys and values, plus 1 |
     | a dataclass | the sum of the fields, plus 1 |
 
     Raises:
-        Misuse: The content, or a part of it, is of another type.
+        Misuse: The content or a part of it has another type.
     """
     kind = type(content)
     if kind is int or kind is float:
@@ -58,8 +58,8 @@ def size_of(content: Any) -> int:
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         return CONTAINER_BYTES + sum(size_of(getattr(content, field.name)) for field in dataclasses.fields(content))
     raise Misuse(
-        f"{shown(content)} has no size: size_of knows no {kind.__name__}; give size_bytes, or define an attribute "
-        f"size_bytes on {kind.__name__}"
+        f"{shown(content)} has no size: size_of does not support {kind.__name__}; pass size_bytes, or define an "
+        f"attribute size_bytes in {kind.__name__}"
     )
 
 

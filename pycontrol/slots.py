@@ -19,7 +19,7 @@ S = TypeVar("S")
 
 
 class Slots(NamedTuple):
-    """The map from ids to slots, and the free slots."""
+    """A map from ids to slots, and the free slots."""
 
     ring: Annotated[I32, RING, fill(DEAD)]
     free: Annotated[I32, SLOT]
@@ -30,7 +30,8 @@ class Slots(NamedTuple):
 @inlined
 def slot_of(slots, id_):
     """Return the slot of a live id, or DEAD."""
-    live = np.int64((id_ >= slots.at[0].base) & (id_ < slots.at[0].next))  # no branch, so that it costs nothing inlined
+    # without a branch, so that it costs nothing when it is inlined
+    live = np.int64((id_ >= slots.at[0].base) & (id_ < slots.at[0].next))
     return live * np.int64(slots.ring[id_ & (len(slots.ring) - 1)]) + (live - 1)
 
 
@@ -52,7 +53,7 @@ def take(slots):
 
 @compiled
 def forget(slots, id_):
-    """Mark an id as dead. Its slot stays in use until `give_back`."""
+    """Mark an id as dead. Its slot remains in use until `give_back`."""
     slots.ring[id_ & (len(slots.ring) - 1)] = DEAD
 
 
@@ -71,7 +72,7 @@ def _advance(slots):
 
 
 def new_slots(capacity: int = 64) -> Slots:
-    """Return a map without ids. Its slots are taken in the order 0, 1, 2, ...; `capacity` is a power of two."""
+    """Return an empty map. Its slots are taken in the order 0, 1, 2, ...; `capacity` must be a power of two."""
     assert capacity & (capacity - 1) == 0, "a power of two"
     at = np.array([(0, 0, capacity)], fields(base="i8", next="i8", free="i8"))
     return Slots(np.full(capacity, DEAD, np.int32), np.arange(capacity, dtype=np.int32)[::-1].copy(), at)

@@ -1,4 +1,4 @@
-"""Restore the command's standard output and error after a study has closed them, so that it can still report."""
+"""Restore the command's standard output and error after a study has closed them, so that it can still report errors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, TextIO
 from causeway.errors import RunError
 
 REAL_DUP, REAL_DUP2, REAL_CLOSE = os.dup, os.dup2, os.close
-"""In a handler, functions of `os` may be stand-ins."""
+"""Imported under other names, since functions of `os` may be stand-ins in a handler."""
 
 
 @dataclass
 class _Kept:
-    """A standard stream as it was: its object, a copy of its descriptor, and the file behind it."""
+    """The original state of a standard stream: its object, a copy of its descriptor, and the file behind it."""
 
     number: int
     name: str
@@ -31,7 +31,7 @@ def standard_streams(study: str) -> Iterator[None]:
     """Restore the standard streams after the block.
 
     Raises:
-        RunError: The block closed one, or put another file behind it.
+        RunError: The block closed a stream, or replaced the file behind it.
     """
     kept = [one for number, name in ((1, "stdout"), (2, "stderr")) if (one := _keep(number, name)) is not None]
     try:
@@ -55,7 +55,7 @@ def _keep(number: int, name: str) -> _Kept | None:
     stream = getattr(sys, name)
     try:
         file = _file(number)
-    except OSError:  # it was closed before
+    except OSError:  # the stream was already closed before
         return None
     return None if stream is None or stream.closed else _Kept(number, name, stream, REAL_DUP(number), file)
 
@@ -66,7 +66,7 @@ def _file(number: int) -> tuple[int, int]:
 
 
 def _restore(kept: list[_Kept]) -> list[str]:
-    """Restore the streams that changed, and return their names."""
+    """Restore the streams that have changed, and return their names."""
     lost = []
     for one in kept:
         now: Any = getattr(sys, one.name)
@@ -91,6 +91,6 @@ def _is_behind(one: _Kept) -> bool:
 
 def _closed(study: str, names: list[str]) -> RunError:
     return RunError(
-        f"study {study}: {' and '.join(names)} of the command was closed or replaced; write to a file of your own, or "
-        "use contextlib.redirect_stdout"
+        f"study {study}: {' and '.join(names)} of the command was closed or replaced; write to your own file, or use "
+        f"contextlib.redirect_stdout"
     )

@@ -1,4 +1,4 @@
-"""Arrays for compiled protocols: a field is declared once, with its type, its axes and its initial value.
+"""Make arrays for compiled protocols: each field is declared with its type, its axes and its initial value.
 
     class State(NamedTuple):
         clock: Annotated[I32, NODE, ENTRY]
@@ -39,13 +39,13 @@ takes 0.2 us longer than an array of numbers; a record outside of an array takes
 
 
 class Axis(NamedTuple):
-    """One dimension of an array. Its length follows from the size of that name: size / per + more."""
+    """A dimension of an array. Its length is that of the size with its name, divided by `per`, plus `more`."""
 
     name: str
     per: int = 1
-    """The number of items that share a place, such as 64 for the words of a bitset."""
+    """The number of items in one place, such as 64 for the words of a bitset."""
     more: int = 0
-    """Places in addition to these."""
+    """The number of additional places."""
 
     def length(self, sizes: dict[str, int]) -> int:
         """Return the length of the dimension for these sizes."""
@@ -59,22 +59,22 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class fill:
-    """The initial value of a field's items, including those that are added as it grows. The default is 0."""
+    """The initial value of a field's items, also of items that are added later. The default is 0."""
 
     value: int
 
 
 COUNTING = fill(-(1 << 62))
-"""Each item starts as its own index. The value marks this and is not stored."""
+"""Each item starts as its own index. This value is only a marker and is not stored."""
 
 
 def fields(**types: str) -> np.dtype[np.void]:
-    """Return the dtype of a record from its fields' names and numpy's names of their types."""
+    """Return the dtype of a record. The arguments are the names of its fields with numpy's names of their types."""
     return np.dtype(list(types.items()), align=True)
 
 
 class _Field(NamedTuple):
-    """A declared field. `state` is the class of a field that is a state itself."""
+    """A declared field. `state` is its class if the field itself is a state."""
 
     name: str
     dtype: np.dtype[Any]
@@ -108,7 +108,7 @@ S = TypeVar("S")
 
 
 def allocate(state: type[S], given: dict[str, Any] | None = None, **sizes: int) -> S:
-    """Return a new state whose axes have these sizes; fields in `given` are taken as they are."""
+    """Return a new state with axes of these sizes. Fields in `given` are used as they are."""
     made = dict(given or {})
     for field in _declarations(cast(Any, state)):
         if field.name not in made:
@@ -117,7 +117,7 @@ def allocate(state: type[S], given: dict[str, Any] | None = None, **sizes: int) 
 
 
 def grown(s: S, **sizes: int) -> S:
-    """Return the state with longer axes. Old items stay at the beginning; new ones get their initial values."""
+    """Return the state with longer axes. Old items stay at the beginning, and new ones get their initial values."""
     longer = {}
     for field in _declarations(cast(Any, type(s))):
         old = getattr(s, field.name)
@@ -139,7 +139,10 @@ def _widened(field: _Field, old: NDArray[Any], shape: tuple[int, ...]) -> NDArra
 
 
 def with_room(s: S, **rows: int) -> S:
-    """Return the state with axes of at least these lengths. Axes that are too short become at least twice as long."""
+    """Return the state with axes of at least these lengths.
+
+    An axis that is too short becomes at least twice as long.
+    """
     for name, n in rows.items():
         array_of, dimension, more = _measure(cast(Any, type(s)), name)
         if n > (had := array_of(s).shape[dimension] - more):
@@ -155,7 +158,7 @@ def size_of(s: Any, name: str) -> int:
 
 @cache
 def _measure(state: Any, name: str) -> tuple[attrgetter[Any], int, int]:
-    """Return an array that has the axis, the dimension that is the axis, and its number of additional places."""
+    """Return an array with the axis, the dimension of the axis in it, and the number of additional places."""
     return next(_measures(state, name, ""))
 
 

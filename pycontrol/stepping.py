@@ -1,7 +1,7 @@
-"""Pause a run between two events: after a window, or exactly after all events up to an instant.
+"""Pause a run between two events: after a window, or after all events up to an instant.
 
-A window that goes on beyond the instant is handled in parts; the engine gets one answer, when the run goes on. So a
-stepped run is the same as a run in one piece: what a protocol does must not depend on where windows end.
+A window that extends beyond the instant is handled in parts. The engine gets one answer when the run continues. So a
+stepped run has the same results as an uninterrupted run, since a protocol must not depend on the ends of windows.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Pauses:
     ended: bool = False
     """True if no event is left."""
     calls: deque[tuple[int, Handler]] = field(default_factory=deque)
-    """Handlers to call as soon as possible: (node, function)."""
+    """Handlers to call at the next opportunity: (node, function)."""
 
     def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
         """Return the protocol's actions for a window; yield at each pause."""
@@ -56,7 +56,8 @@ class Pauses:
         done = 0
         while True:
             if self.calls and window.reply:
-                at_ps = max(self.now_ps, window.end_ps - self.reaction_ps)  # takes effect at the window's end or later
+                # takes effect at the end of the window or later
+                at_ps = max(self.now_ps, window.end_ps - self.reaction_ps)
                 if at_ps <= self.until_ps:
                     done = self._up_to(at_ps, window, done, protocol, parts)
                     parts += self._called(at_ps, protocol)
@@ -84,7 +85,7 @@ class Pauses:
         self.now_ps = end_ps
 
     def _up_to(self, time_ps: int, window: Window, done: int, protocol: Protocol, parts: list[Actions]) -> int:
-        """Handle the events up to an instant that are not done; return the number of those that are."""
+        """Handle the remaining events up to an instant. Return the number of events that have been handled."""
         end = int(np.searchsorted(window.time_ps, time_ps, "right"))
         if end > done and not any(part.stop for part in parts):
             parts.append(answer_to(part_of(window, done, end, False), protocol))

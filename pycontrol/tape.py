@@ -1,6 +1,6 @@
-"""Input and output of compiled kernels: the events of a window, and a tape of actions and observations.
+"""The input and output of compiled kernels: the events of a window, and a tape of actions and observations.
 
-The caller of a kernel makes sure that the tape has room; kernels do not check it.
+The caller of a kernel must ensure that the tape has enough room, since kernels do not check it.
 """
 
 from __future__ import annotations

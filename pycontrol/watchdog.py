@@ -1,9 +1,9 @@
-"""End handlers that do not return, and runs that take too much memory.
+"""End handlers that do not return, and runs that need too much memory.
 
-No deadline of the bridge applies while a handler runs, so that a run would hang for ever. A timer checks periodically
-which call into the protocol is being executed; between two checks it costs nothing. A call is identified by its frame:
-if the same frame is there for longer than the limit, the call has not returned. Only Python code in the main thread can
-be interrupted (a loop, a sleep); compiled kernels cannot.
+No deadline of the bridge applies while a handler runs, so a run could hang for ever. A timer periodically checks which
+call into the protocol is being executed; between two checks there is no cost. A call is identified by its frame: if the
+same frame is active for longer than the limit, the call has not returned. Only Python code in the main thread can be
+interrupted (a loop, a sleep); compiled kernels cannot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from time import monotonic  # by name: in a handler, `time.monotonic` shows simulated time
+from time import monotonic  # imported by name, since in a handler `time.monotonic` returns simulated time
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
@@ -24,27 +24,30 @@ from causeway.errors import UserError
 VARIABLE = "CAUSEWAY_HANDLER_S"
 """The environment variable for the limit of one handler in seconds of wall time; 0: no limit."""
 LIMIT_S = 300.0
-"""The default limit, so generous that only a handler that hangs reaches it. Time spent on compiling does not count."""
+"""The default limit. It is so large that only a handler that hangs reaches it. Time for compilation does not count."""
 CHECK_S = 10.0
-"""The limit for a handler or a condition in a model, which takes microseconds."""
+"""The limit for a handler or a condition in a model, which usually takes microseconds."""
 CHECKS, LONGEST_CHECK_S = 8, 1.0
-"""The number of checks within the limit, and the longest time between two checks, since memory can fill up quickly."""
+"""The number of checks within the limit, and the maximum time between two checks, since memory can fill up quickly."""
 HANDLERS_MEMORY = 0.25
-"""The share of the memory free at a handler's start that it may take before it returns."""
+"""The share of the memory that is free at a handler's start that the handler may use before it returns."""
 
 suspended = [False]
-"""True while a debugger is in a run: a handler may then take any time."""
+"""True while a debugger stops a run. A handler may then take any time."""
 _callers: dict[CodeType, bool] = {}
-"""The functions that call handlers. True: handlers of a node; False: methods of a whole protocol."""
+"""The functions that call handlers, with True for handlers of a node and False for methods of a whole protocol."""
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class TookTooLong(BaseException):
-    """Raised in a handler that does not return. No Exception, so that the protocol's own `except` cannot catch it."""
+    """Raised in a handler that does not return.
+
+    It is not an Exception, so that the protocol's own `except` cannot catch it.
+    """
 
 
 class TookTooMuchMemory(BaseException):
-    """Raised in a run that has taken too much memory. The loop turns it into a RunError."""
+    """Raised in a run that needs too much memory. The loop turns it into a RunError."""
 
 
 def calls_handlers(function: _F) -> _F:
@@ -54,7 +57,7 @@ def calls_handlers(function: _F) -> _F:
 
 
 def calls_protocol(function: _F) -> _F:
-    """Mark a function that calls a whole protocol, whose arrays may take as much memory as there is."""
+    """Mark a function that calls a whole protocol, whose arrays may use all of the memory."""
     _callers[function.__code__] = False
     return function
 
@@ -75,7 +78,7 @@ def limit_s(usual_s: float = LIMIT_S) -> float:
 def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None]:
     """Watch the handlers that run in the block, and with `whole_run` also the memory that the process takes.
 
-    Nothing is watched outside of the main thread, or if the process's real-time timer is in use.
+    Nothing is watched outside the main thread, or if the process's real-time timer is in use.
     """
     limit = limit_s(usual_s) or float("inf")
     is_main = threading.current_thread() is threading.main_thread()
@@ -126,5 +129,5 @@ class _Watch:
                 f"has not returned for {self._limit:g} s; allowed: {VARIABLE}={self._limit:g} (seconds; 0: for ever)"
             )
         if self._run is not None and (why := self._run.refusal()):
-            self._run = Allowance(HANDLERS_MEMORY)  # room for cleaning up; raised again if the error is caught
+            self._run = Allowance(HANDLERS_MEMORY)  # leaves time for cleaning up; raised again if the error is caught
             raise TookTooMuchMemory(why)

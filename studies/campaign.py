@@ -48,7 +48,7 @@ class Tally:
     failed: dict[str, str] = field(default_factory=dict)
     """run id -> error message"""
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """run id -> `summary` of the run; only runs of this command"""
+    """run id -> `summary` of the run, for runs of this command"""
 
 
 Watch = Callable[[Tally], None]
@@ -81,10 +81,11 @@ def plan_for(
 ) -> list[Job]:
     """Return the jobs of a configuration of an INET project.
 
-    A configuration with a single run is repeated with seeds `seed`, `seed` + 1, ...; one with several runs has its own.
+    A configuration with a single run is repeated with seeds `seed`, `seed` + 1, ...; one with several runs has its own
+    seeds.
     """
     if len(planned) > 1 and repetitions > 1:
-        raise UserError("the configuration says how often each run is repeated (repeat = ...); leave out --reps")
+        raise UserError("the configuration sets the number of repetitions (repeat = ...); omit --reps")
     jobs = []
     for plan_ in planned:
         seeds = range(seed, seed + repetitions) if plan_.seed is None else (plan_.seed,)
@@ -136,7 +137,7 @@ def _run_one(
         tally.running = 1
         watch(tally)
         try:
-            describe(job.study)  # computed and cached before the run, as the study's files may change during it
+            describe(job.study)  # computed and cached before the run, since the study's files may change during it
             result = second_run.checked(job, run_job(job, **kwargs))
         except MemoryError:
             tally.failed[job.run_id] = "this machine has too little memory for the run; choose smaller parameters"
@@ -193,8 +194,8 @@ def run_on_spark(jobs: Iterable[Job], out: Path, master: str | SparkSession, wat
     except Exception as error:
         if found := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error)):
             raise UserError(
-                f"the Python of a worker has no {found[1]}: install there what Causeway needs (its wheel, or "
-                "what that depends on), or name another Python in PYSPARK_PYTHON"
+                f"the Python of a worker has no module {found[1]}: install Causeway's wheel there, or at least what "
+                f"it depends on, or set PYSPARK_PYTHON to another Python"
             ) from None
         raise
     finally:
@@ -228,7 +229,7 @@ def error_message(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError) and error.errno in FULL:
         where = f": {error.filename}" if error.filename else ""
-        return f"{error.strerror}{where}; make room for the results and for the cache folder, {cache_dir()}"
+        return f"{error.strerror}{where}; free some space for the results and for the cache folder, {cache_dir()}"
     return describe_user_error(error) or "".join(traceback.format_exception(error)).rstrip()
 
 
@@ -239,7 +240,7 @@ def _watch_folder(
     ours = {job.run_id for job in jobs}
     tracker = session.sparkContext.statusTracker()
     while not finished.wait(0.5):
-        tally.done = len(ours & store.finished_runs(out))  # reads the folder once, however many runs are left
+        tally.done = len(ours & store.finished_runs(out))  # reads the folder once for all of the remaining runs
         tally.running = sum(
             info.numActiveTasks
             for stage in tracker.getActiveStageIds()
@@ -249,7 +250,7 @@ def _watch_folder(
 
 
 def time_left_s(tally: Tally, began: float) -> float | None:
-    """Estimate the time that the rest of a campaign takes, from the runs done so far; None while there are none."""
+    """Estimate the time for the rest of a campaign from the finished runs; None while there are none."""
     done = tally.done + len(tally.failed)
     if not done:
         return None

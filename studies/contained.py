@@ -1,4 +1,4 @@
-"""Contain a study's own code: sys.exit, os.chdir and os.close(1) make the run fail, and not the command."""
+"""Contain a study's own code: if it calls sys.exit, os.chdir or os.close(1), the run fails and the command goes on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from causeway.pycontrol.standard_streams import standard_streams
 
 @contextlib.contextmanager
 def contained(study: str) -> Iterator[None]:
-    """Turn an exit of the study's code into an error of the run, and undo its os.chdir.
+    """Turn an exit of the study's code into an error of the run, and undo its calls of os.chdir.
 
     A changed directory would move relative paths, such as --out. Calls that end the process at once, or keep it alive,
     are refused by `causeway.pycontrol.own_code`.
@@ -34,7 +34,7 @@ def contained(study: str) -> Iterator[None]:
         except UserError as error:
             if (moved := os.getcwd()) == folder:
                 raise
-            raise _moved(study, moved) from error  # the change is the likely cause, e.g. of a file not found
+            raise _moved(study, moved) from error  # this change is the likely cause, e.g. of a file that was not found
         finally:
             moved = os.getcwd()
             os.chdir(folder)
@@ -44,6 +44,7 @@ def contained(study: str) -> Iterator[None]:
 
 def _moved(study: str, folder: str) -> RunError:
     return RunError(
-        f"study {study}: os.chdir({folder!r}) would move relative paths, as of results; use absolute paths, such as "
+        f"study {study}: os.chdir({folder!r}) would change the meaning of relative paths, such as --out; use absolute "
+        f"paths, such as "
         "Path(__file__).parent / 'data'"
     )

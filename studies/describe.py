@@ -38,7 +38,7 @@ def _describe(study: type[Study]) -> Description:
 
 
 def _remarked(study: type[Study], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Add to a published number what the study's tables know of it, so that a report judges it by their rule."""
+    """Add remarks from the study's tables to a published number, so that a report judges it by the same rules."""
     from causeway.studies.scores import remark
     from causeway.studies.tables import tables_of
 

@@ -17,9 +17,9 @@ from causeway.studies.runner import Job, RunResult
 
 
 def result_folder(out: str | Path) -> Path:
-    """Return a result folder, which is made if there is none; raise UserError if that is impossible."""
+    """Return a result folder, and make it if it does not exist; raise UserError if that is impossible."""
     if not isinstance(out, str | os.PathLike) or not str(out):
-        raise UserError(f"out is {out!r}; name a folder, as in out='results', or leave it out")
+        raise UserError(f"out is {out!r}; name a folder, as in out='results', or omit it")
     folder = place(str(out))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,9 +39,9 @@ def execute(
         out: The result folder.
         watch: Called with the tally after each change.
         spark: The URL of a Spark master; None: on this machine.
-        processes: The number of processes of this machine; 1: this process runs them itself.
-        report: Called with the progress of a run of this process.
-        each: Called with the results of each run of this process.
+        processes: The number of processes on this machine; 1: this process executes the runs itself.
+        report: Called with the progress of a run in this process.
+        each: Called with the results of each run in this process.
     """
     if spark is not None:
         return campaign.run_on_spark(jobs, out, spark, watch)
@@ -51,7 +51,7 @@ def execute(
 
 
 def read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
-    """Read the results of runs that were in the folder before, all at once."""
+    """Read the results of runs that were already in the folder, all at once."""
     import pyarrow.compute as pc
 
     if not run_ids:

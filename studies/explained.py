@@ -1,4 +1,4 @@
-"""Explain a run: repeat it with a witness, and describe the causes of its first violations by text and diagrams."""
+"""Explain a run: repeat it with an observer (`Witness`), and describe the causes of its first violations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Evidence:
 
 
 def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> Evidence:
-    """Run a job or replay its recording with a witness, for at most `most_s` seconds."""
+    """Run a job, or replay its recording, with a witness for at most `most_s` seconds."""
     protocol = job.study.protocol(job.params)
     spec = make_spec(job, passive_mask(protocol))
     engine: Engine = engines.get(job.engine) if recording is None else ReplayEngine()
@@ -51,14 +51,14 @@ def look(job: Job, recording: Path | None, wanted: int, most_s: float = inf) -> 
 
 
 def name_modules(chains: Sequence[Chain], modules: Mapping[int, str]) -> None:
-    """Name nodes by their modules of a user's own network, without the name of the network itself."""
+    """Name nodes by their modules in a user's own network, without the name of the network itself."""
     for one in chains:
         for node in one.names.keys() & modules.keys():
             one.names[node] = f"node {node} ({modules[node].partition('.')[2] or modules[node]})"
 
 
 def drawn(one: Chain, title: str) -> spacetime.Story:
-    """Return a chain in the form for diagrams."""
+    """Return a chain in the form that diagrams need."""
     return spacetime.Story(
         one.events, one.names, title, one.title, describe_chain(one), frozenset(one.path), one.wanted,
         one.violation.node, one.path, one.violation.time_ps, timed=True,
@@ -79,7 +79,7 @@ def describe_chain(one: Chain) -> Sequence[str]:
 
 
 def unnamed_in_words(one: Chain) -> str:
-    """Describe the packets left out because their contents name no message, and how to name it."""
+    """Describe the packets that were left out because their contents name no message, and the remedy."""
     kinds = ", ".join(f"{count} {name}" for name, count in one.unnamed.most_common())
     example = one.unnamed_example if len(one.unnamed_example) <= 60 else one.unnamed_example[:57] + "..."
     return (

@@ -26,7 +26,7 @@ class ExternalProject:
     ini: str
     config: str
     hosts: str = ""
-    """Patterns of the hosts that are nodes; "": the ini file names them."""
+    """Patterns of the hosts that are nodes; "" if the ini file selects them."""
     run: int = 0
     """OMNeT++'s number of the run."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -35,12 +35,12 @@ class ExternalProject:
     """The digest of the project: see `studies/project.py`."""
 
     def instead_of(self, own: Network) -> InetNetwork:
-        """Return the project's network, with the number of nodes, the load and the faults of the study's own."""
+        """Return the project's network with the number of nodes, the load and the faults of the study's own network."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
         ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
         return InetNetwork(
             own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
-            workload=replace(own.workload), faults=own.faults,  # the number of nodes that broadcast stays the study's
+            workload=replace(own.workload), faults=own.faults,  # the number of broadcasting nodes stays the study's
         )  # fmt: skip
 
     @property
@@ -52,12 +52,12 @@ class ExternalProject:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the configuration, with the parameters and the seed that result for the study."""
+    """A run of the configuration, with the parameters and the seed that it gives the study."""
 
     external: ExternalProject
     settings: dict[str, Any]
     seed: int | None
-    """None: the configuration has a single run, and seeds are chosen as for any study."""
+    """None if the configuration has a single run, whose seeds are chosen as for any study."""
 
 
 def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any]) -> list[Planned]:
@@ -67,7 +67,7 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
         study: The study.
         ini: Path of the project's ini file.
         config: Name of the configuration.
-        hosts: Patterns of the hosts that are nodes; "": the ini file names them.
+        hosts: Patterns of the hosts that are nodes; "" if the ini file selects them.
         given: Parameters that the user sets for all runs.
 
     Raises:
@@ -78,7 +78,9 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
     runs = runs_of(Path(ini), config)
     fields = study.Params.model_fields
     if twice := sorted({_field(name, fields) for name in runs[0].variables} & set(given)):
-        raise UserError(f"{twice[0]} is set here and iterated over in configuration {config} of {ini}; leave one out")
+        raise UserError(
+            f"{twice[0]} is set here and is also an iteration variable of configuration {config} of {ini}; remove one"
+        )
     settings = [_settings(run.variables, fields, given) for run in runs]
     code = _code(study.network(make_params(study, settings[0]), runs[0].seed), Path(ini))
     planned = []
@@ -95,7 +97,10 @@ def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mappin
 
 
 def _field(variable: str, fields: Iterable[str]) -> str:
-    """Return the parameter that an iteration variable sets, "" if none. Before OMNeT++ 6.2 it has no underscores."""
+    """Return the parameter that an iteration variable sets, or "".
+
+    Before OMNeT++ 6.2, the name of a variable cannot contain underscores.
+    """
     return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
 
 
@@ -112,6 +117,6 @@ def _check_distinct(planned: Sequence[Planned], ini: str, config: str) -> None:
         if key in seen:
             raise UserError(
                 f"runs {seen[key]} and {plan.external.run} of configuration {config} of {ini} have the same seed-set "
-                f"and variables, and would be one run twice; write seed-set = ${{repetition}}"
+                f"and variables, so they would be the same run; write seed-set = ${{repetition}}"
             )
         seen[key] = plan.external.run

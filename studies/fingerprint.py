@@ -1,4 +1,4 @@
-"""Store and compare OMNeT++'s fingerprint of a run: a hash of the packets between nodes, their times and lengths."""
+"""Store and compare OMNeT++'s fingerprint of a run: a hash of the packets between nodes with times and lengths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from causeway.errors import RunError
 
 
 def compare_fingerprint(folder: Path, run_id: str, scalars: Mapping[tuple[str, str], float]) -> None:
-    """Compare the fingerprint of a run with the one in `folder`, or write it there if there is none.
+    """Compare the fingerprint of a run with the one in `folder`, or store it if there is none.
 
     Raises:
         RunError: The folder contains another fingerprint of this run.
@@ -24,6 +24,6 @@ def compare_fingerprint(folder: Path, run_id: str, scalars: Mapping[tuple[str, s
     before = path.read_text().strip()
     if before != found:
         raise RunError(
-            f"the fingerprint is {found}, it was {before}: packets between nodes, or their times, have changed; "
+            f"the fingerprint is {found}, but it was {before}: packets between nodes, or their times, have changed; "
             f"if that is intended, remove {path}"
         )

@@ -56,8 +56,8 @@ class StudyCode:
             if self.path is not None and is_user_file(one) and not one.startswith(str(cache_dir().resolve())):
                 name = os.path.relpath(one, self.path.parent)
                 raise UserError(
-                    f"study {study} reads {name} without declaring it, so a change of that file would not lead to new "
-                    f"runs; write files = ({name!r},) into the study, beside its name"
+                    f"study {study} reads {name} without declaring it, so a change of this file would not cause new "
+                    f"runs; add files = ({name!r},) to the study, beside its name"
                 )
 
 
@@ -68,13 +68,13 @@ class Identity:
     study: str
     """Digest of the study's own code and data, "" for a study that comes with Causeway."""
     causeway: str
-    """Digest of Causeway's code, as far as the study and the engine use it, and the simulator's version."""
+    """Digest of the parts of Causeway's code that the study and the engine use, and of the simulator's version."""
     project: str = ""
     """Digest of the project's ini files, NED files and all files that they name; "" without a project."""
 
     @property
     def code(self) -> str:
-        """One digest over all three."""
+        """One digest of all three."""
         return _short(f"{self.study} {self.causeway} {self.project}".encode())
 
 
@@ -85,7 +85,7 @@ def of_shipped(file: Path) -> StudyCode:
 
 
 def of_file(path: Path, data: Iterable[Path] = ()) -> StudyCode:
-    """Return the code of a study in a user's file; `data` are files that the study reads besides."""
+    """Return the code of a study in a user's file. `data` are further files that the study reads."""
     path = path.resolve()
     found = imported(path)
     files = {*found.files, *(one.resolve() for one in data)}
@@ -132,7 +132,7 @@ def _core(engine: str) -> Iterator[Path]:
 def _adapters(engine: str) -> list[Adapter]:
     try:
         return engines.get(engine).adapters()
-    except UserError:  # engines outside of the registry: replay, or the engine of a test
+    except UserError:  # engines that are not in the registry: replay, or the engine of a test
         return []
 
 

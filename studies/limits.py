@@ -1,7 +1,7 @@
 """Check the numbers of a run before they become picoseconds and 32-bit integers.
 
-The parameters of a study have tighter bounds of their own. The bounds here hold for every study, including numbers that
-it computes from its parameters.
+Parameters of a study usually have tighter bounds of their own. The bounds here hold for every study, also for numbers
+that it computes from its parameters.
 """
 
 from __future__ import annotations
@@ -14,29 +14,33 @@ from causeway.errors import UserError
 from causeway.network.networks import AbstractNetwork
 
 FASTEST_PER_S = 1e9
-"""Broadcasts per second of a whole system. At higher rates, several would occur in every nanosecond."""
+"""The maximum rate of broadcasts of a whole system per second. At higher rates, several would be in every nanosecond.
+"""
 SLOWEST_PER_S = 1e-5
-"""Broadcasts per second. At lower rates, the time to the next one may exceed 64 bits of picoseconds."""
+"""The minimum rate of broadcasts per second. At lower rates, the time to the next one may exceed 64 bits of
+picoseconds."""
 LARGEST_SEED = 2**63 - 1
-"""Result tables have columns of 64-bit integers."""
+"""The maximum of the columns of 64-bit integers in result tables."""
 MOST_ENTRIES = 200_000_000
-"""Numbers in one array of a study: 1.6 GB of 64-bit numbers."""
+"""The maximum length of one array of a study, which is 1.6 GB for 64-bit numbers."""
 
 
 def must_fit(what: str, entries: int) -> None:
-    """Refuse parameters that need too large an array; for validators of parameters.
+    """Refuse parameters that need too large an array. Call it in validators of parameters.
 
     Raises:
         ValueError: The array `what` would have more than `MOST_ENTRIES` entries.
     """
     if entries > MOST_ENTRIES:
-        raise ValueError(f"{what} would take {entries:,} numbers; choose smaller parameters ({MOST_ENTRIES:,} fit)")
+        raise ValueError(
+            f"{what} would have {entries:,} entries; choose smaller parameters (the maximum is {MOST_ENTRIES:,})"
+        )
 
 
 def check_seed(seed: int) -> int:
     """Return the seed; raise UserError if a column of the tables cannot hold it."""
     if not 0 <= seed <= LARGEST_SEED:
-        raise UserError(f"a seed is at least 0 and below 2^63, not {seed}")
+        raise UserError(f"a seed must be at least 0 and below 2^63, not {seed}")
     return seed
 
 
@@ -51,12 +55,12 @@ def check_spec(spec: RunSpec) -> None:
     _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)
     for segment in workload.segments:
         if segment.rate_per_s:
-            _within(spec, "broadcasts a second", segment.rate_per_s, SLOWEST_PER_S, FASTEST_PER_S)
+            _within(spec, "broadcasts per second", segment.rate_per_s, SLOWEST_PER_S, FASTEST_PER_S)
         _within(spec, "start of a segment of the load (ps)", segment.start_ps, 0, LATEST_PS)
     if workload.script is None and workload.messages and workload.segments:
         last = workload.segments[-1]
         end_ps = last.start_ps + (2e12 * workload.messages / last.rate_per_s if last.rate_per_s else 0)
-        _within(spec, "time until so many messages are sent (ps)", end_ps, 0, LATEST_PS)
+        _within(spec, "time until all messages are sent (ps)", end_ps, 0, LATEST_PS)
     if workload.script is not None and len(workload.script.time_ps):
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.min()), 0, LATEST_PS)
         _within(spec, "time of a scripted broadcast (ps)", float(workload.script.time_ps.max()), 0, LATEST_PS)
@@ -69,7 +73,7 @@ def check_spec(spec: RunSpec) -> None:
 
 
 def _long_enough(spec: RunSpec) -> None:
-    """Refuse a duration below the reaction time: most likely seconds instead of picoseconds."""
+    """Refuse a duration below the reaction time, which is most likely in seconds instead of picoseconds."""
     if isinstance(spec.duration_ps, int | np.integer) and 0 < spec.duration_ps < spec.reaction_ps:
         raise UserError(
             f"study {spec.study}: duration_ps is {spec.duration_ps} ps, less than the reaction time "
@@ -80,5 +84,5 @@ def _long_enough(spec: RunSpec) -> None:
 def _within(spec: RunSpec, what: str, value: float, low: float, high: float) -> None:
     if not isinstance(value, int | float | np.integer | np.floating):
         return  # the engine reports wrong types (bridge/validation_spec.py)
-    if not low <= value <= high:  # NaN too
-        raise UserError(f"study {spec.study}: {what} is {value:g}; an engine takes {low:g} to {high:g}")
+    if not low <= value <= high:  # NaN is out of range, too
+        raise UserError(f"study {spec.study}: {what} is {value:g}; allowed: {low:g} to {high:g}")

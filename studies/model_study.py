@@ -21,25 +21,25 @@ from causeway.studies.study import Params, Study
 
 
 class ModelParams(Params):
-    """Parameters of a small study: the number of nodes and of messages, and the version of the protocol."""
+    """Parameters of a model: the number of nodes and of broadcasts, and the version of the protocol."""
 
     nodes: int = Field(3, ge=1, le=64, description="number of nodes")
-    version: str = Field("right", description="version of the protocol: the right one, or one with a known mistake")
+    version: str = Field("right", description="version of the protocol: right, or one with a known mistake")
     messages: int = Field(20, ge=0, description="number of broadcasts in a run")
 
 
 class ModelStudy(Study):
     """A study of a few nodes.
 
-    A subclass defines `versions` of the node and the properties to check (`model_checks`).
+    A subclass defines the `versions` of its node, and the properties to check (`model_checks`).
     """
 
     Params = ModelParams
     engines = ("inline",)
     versions: ClassVar[Mapping[str, type[Node]]]
-    """Version -> class of its nodes; the first is "right"."""
+    """Maps a version to the class of its nodes. The first version is "right"."""
     verdicts: ClassVar[Mapping[str, str]] = {}
-    """Wrong version -> first words of the violation that `causeway check` reports."""
+    """Maps a wrong version to the first words of the violation that `causeway check` reports."""
     model_checks: ClassVar[Checks] = Checks()
 
     def network(self, params: Any, seed: int) -> AbstractNetwork:
@@ -54,12 +54,12 @@ class ModelStudy(Study):
         return PerNode(lambda id_: self.node(params, id_))
 
     def node(self, params: Any, id_: int) -> Node:
-        """Return the node with an id; override it if nodes have different classes."""
+        """Return the node with an id. Override it if nodes have different classes."""
         return maker_of(self.versions[params.version])(id_)
 
     def checks(self, params: Any) -> Checks:
         """Return the properties to check."""
-        if (former := getattr(self, "asked", None)) is not None:  # the name of earlier versions
+        if (former := getattr(self, "asked", None)) is not None:  # the name in earlier versions
             warn(f"{type(self).__name__}.asked", "model_checks")
             return former
         return self.model_checks

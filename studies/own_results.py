@@ -1,4 +1,4 @@
-"""Add the statistics that the modules of a user's own OMNeT++ project recorded to the tables of a run."""
+"""Add the statistics of modules of a user's own OMNeT++ project to the tables of a run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 OURS: dict[str, dict[str, Any]] = {"vectors": {"unit": "", "columns": "TV"}, "samples": {"event": None}}
-"""Values of our own rows in columns that only OMNeT++ fills."""
+"""Values of our own rows in the columns that only OMNeT++ fills."""
 WHOLE = ("attributes", "config", "pars", "statistics", "bins")
 """Tables that only OMNeT++ fills."""
 
 
 def add_results(tables: dict[str, dict[str, Any]], folder: Path, name: str) -> None:
-    """Add the contents of `folder`/`name`.sca and .vec; a file may be missing if the simulation recorded nothing."""
+    """Add the contents of `folder`/`name`.sca and .vec.
+
+    A file may be missing if the simulation recorded nothing in it.
+    """
     from causeway.analysis.convert import pandas_tables
 
     files = [path for suffix in (".sca", ".vec") if (path := folder / f"{name}{suffix}").exists()]

@@ -14,7 +14,7 @@ from causeway.studies.study import Params, Study
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:
-    """Return ['a=1', 'b=x'] as {'a': '1', 'b': 'x'}.
+    """Parse settings: ['a=1', 'b=x'] becomes {'a': '1', 'b': 'x'}.
 
     Raises:
         UserError: A setting has no '=', or a name is set twice.
@@ -26,7 +26,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
             raise UserError(f"'{setting}' is not a setting; write --set NAME=VALUE")
         name, value = name.strip(), value.strip()
         if name in parsed:
-            raise UserError(f"{name} is set twice, {name}={parsed[name]} and {name}={value}; leave one out")
+            raise UserError(f"{name} is set twice, {name}={parsed[name]} and {name}={value}; remove one")
         parsed[name] = value
     return parsed
 
@@ -65,6 +65,6 @@ def _first_problem(study: Study, error: ValidationError) -> str:
 
 
 def point_of(study: Study, params: Params, more: Mapping[str, str] | None = None) -> str:
-    """Return a short stable name of a combination of parameters and `more` settings."""
+    """Return a short, stable name of a combination of parameters and `more` settings."""
     text = json.dumps([study.name, params.model_dump(mode="json"), *([more] if more else [])], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

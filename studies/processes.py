@@ -1,9 +1,9 @@
 """Execute a campaign in several processes of this machine, without Java (`run_in_processes`).
 
 This process distributes runs and commits their results, many runs at once; the workers (worker.py) only simulate, and
-live for the whole campaign. Each worker is a pool of one process: if it dies, its run is known, and is tried once more.
-A run's lock is held from before its start until it is committed, so that other commands on the same folder skip it. A
-worker and its simulator end with this process, even if this process is killed.
+live for the whole campaign. Each worker is a pool of one process, so if it dies, its run is known and is tried once
+more. A run's lock is held from before its start until it is committed, so that other commands on the same folder skip
+it. A worker and its simulator end with this process, even if this process is killed.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from causeway.studies.describe import describe_in
 from causeway.studies.runner import Job
 
 COMMIT_AFTER_S = 1.0
-"""Results are committed at most this long after the first of them arrived, so that a kill loses little."""
+"""The longest time from the arrival of a result to its commit. If the command is killed, little is lost."""
 COMMIT_RUNS = 500
-"""Results are committed earlier when this number of runs waits."""
+"""The number of waiting runs at which results are committed earlier."""
 _COMMIT_BYTES = 64 << 20
-"""Results are committed earlier when they take this much memory."""
+"""The size in memory of waiting runs at which results are committed earlier."""
 _REAP_S = 5.0
-"""The longest wait for the exit status of a dead worker, after which the status counts as unknown."""
+"""The maximum time to wait for the exit status of a dead worker. After it, the status counts as unknown."""
 _TRIES = 2
-"""A run whose process dies is tried again, because the machine may have been short of memory for a moment."""
+"""The number of attempts. A run whose process dies is tried again, since memory may have been short for a moment."""
 
 
 @dataclass
 class _Worker:
-    """A process that executes one run after the other."""
+    """A process that executes runs one after the other."""
 
     pool: ProcessPoolExecutor
     process: BaseProcess | None = None
@@ -61,7 +61,7 @@ class _Dispatched:
 
 @dataclass
 class _Waiting:
-    """Runs that are finished and not committed."""
+    """Runs that are finished but not yet committed."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     locks: list[tuple[int, Path]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class _Campaign:
         self.described: set[str] = set()
 
     def work(self, count: int) -> Tally:
-        """Run all jobs. Also after an error, commit the finished runs and end the workers."""
+        """Run all jobs. Commit the finished runs and end the workers, also after an error."""
         health.sweep(self.out)
         try:
             self._dispatch_all(count)
@@ -100,7 +100,7 @@ class _Campaign:
         return self.tally
 
     def _dispatch_all(self, count: int) -> None:
-        """Give every free worker a run. A process starts only for a run that is not done yet."""
+        """Give every free worker a run. A process is started only for a run that is not done yet."""
         while len(self.running) < count and (found := self._next()) is not None:
             job, lock = found
             if job.study.name not in self.described:
@@ -109,7 +109,7 @@ class _Campaign:
             self._dispatch(job, lock, 1)
 
     def _next(self) -> tuple[Job, int] | None:
-        """Take the lock of the next job that is neither done nor locked by another command; return both."""
+        """Take the lock of the next job that is neither done nor locked by another command. Return both."""
         while self.todo:
             job = self.todo.popleft()
             lock = locks.take(self._lock_path(job), wait=False)
@@ -128,15 +128,15 @@ class _Campaign:
         try:
             with _interrupts_wait():
                 future = at.pool.submit(worker.simulate, job, str(self.out))
-        except BrokenProcessPool:  # it died while it was idle
+        except BrokenProcessPool:  # the process died while it was idle
             self._dispatch(job, lock, tries)
             return
         at.process = at.process or next(iter(set(multiprocessing.active_children()) - before), None)
         self.running[future] = _Dispatched(job, at, lock, tries)
 
     def _step(self, count: int) -> None:
-        """Wait for a worker, collect finished runs, give out more, and commit if that is due."""
-        if not self.running and self.busy and not self.todo:  # only runs of another command are left
+        """Wait for a worker, collect finished runs, start more, and commit if it is time."""
+        if not self.running and self.busy and not self.todo:  # the remaining runs belong to another command
             time.sleep(0.2)
             self.todo, self.busy = self.busy, deque()
         left = COMMIT_AFTER_S - (time.monotonic() - self.waiting.since) if self.waiting.runs else COMMIT_AFTER_S
@@ -153,7 +153,7 @@ class _Campaign:
         return late or len(waiting.runs) >= COMMIT_RUNS or waiting.bytes > _COMMIT_BYTES
 
     def _collect(self, future: Future[worker.Done]) -> None:
-        """Collect a finished run, or try it again if its worker died."""
+        """Collect a finished run, or try it again if its worker has died."""
         given = self.running.pop(future)
         job, error = given.job, future.exception()
         if not isinstance(error, BrokenProcessPool):
@@ -169,7 +169,7 @@ class _Campaign:
         self.tally.done += 1
         if found:
             self.tally.found[job.run_id] = found
-        if tables is None:  # the worker has committed the run itself, because it was large
+        if tables is None:  # the worker itself has committed the run, because it was large
             _release(given.lock, self._lock_path(job))
             return
         if not self.waiting.runs:
@@ -194,7 +194,7 @@ class _Campaign:
         self.watch(self.tally)
 
     def _stop(self) -> None:
-        """End the workers; kill those in the middle of a run."""
+        """End the workers. Kill those that are in the middle of a run."""
         for given in self.running.values():
             if given.worker.process is not None:
                 given.worker.process.kill()
@@ -207,13 +207,14 @@ class _Campaign:
 
 def _release(lock: int, path: Path) -> None:
     with contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)  # before the lock is released: afterwards it may be the lock of another command
+        # while this process still has the lock, which may belong to another command afterwards
+        path.unlink(missing_ok=True)
     os.close(lock)
 
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Hold interrupts back. A process that starts meanwhile gets none before it ignores them (`worker.start`)."""
+    """Hold interrupts back, so that a new process gets none before it ignores them (`worker.start`)."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -228,7 +229,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
-    """Return a worker's answer; if it died, an error message with its exit status."""
+    """Return a worker's result; if it died, an error message with its exit status."""
     error = future.exception()
     if error is None:
         return future.result()
@@ -240,11 +241,11 @@ def _answer(future: Future[worker.Done], at: _Worker) -> worker.Done:
         status = at.process.exitcode
         if status is not None:
             how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-    return f"its process died {_TRIES} times ({how}); if memory is short, choose a smaller --jobs", {}, None
+    return f"its process died {_TRIES} times ({how}); if memory is scarce, choose a smaller --jobs", {}, None
 
 
 def processes_for(jobs: Sequence[Job], wished: int | None) -> int:
     """Return the number of processes for a campaign: `wished`, or the number of cores, but at most one for each run."""
     if wished is not None and (isinstance(wished, bool) or not isinstance(wished, int) or wished < 1):
-        raise UserError(f"--jobs {wished!r}: at least one process is needed, and a whole number of them")
+        raise UserError(f"--jobs is {wished!r}; allowed: a whole number, at least 1")
     return min(len(jobs), wished or len(os.sched_getaffinity(0)))

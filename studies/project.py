@@ -2,8 +2,8 @@
 
 OMNeT++ reads more than the ini file. The digest covers, transitively: files that an ini file includes; files that an
 ini, NED or XML file names in quotation marks (`xmldoc("config.xml")`) and that exist relative to that file or to the
-ini file; every NED file below the roots of its packages; model libraries. A name that contains `${...}` means all files
-that match. OMNeT++ and INET themselves are identified by their versions, not here.
+ini file; every NED file below the roots of its packages; model libraries. A name that contains `${...}` stands for all
+files that match. OMNeT++ and INET themselves are not included; they are identified by their versions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ QUOTED = re.compile(r'"([^"\n]+)"')
 PATHS = re.compile(r"^\s*(ned-path|load-libs)\s*=\s*(.+?)\s*$", re.MULTILINE)
 VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+")
 _READ_BYTES = 16 << 20
-"""Larger files are not searched for names of files, since they contain data."""
+"""Files larger than this are not searched for names of other files, since they contain data."""
 _HASH_BYTES = 256 << 20
-"""Larger files are identified by size and time of change, because hashing them would delay every command."""
+"""Files larger than this are identified by size and time of change, since hashing them would delay every command."""
 _SKIPPED = frozenset({"results", "out", "node_modules", "__pycache__"})
 
 
@@ -32,8 +32,8 @@ def project_code(ini: Path, ned_path: Iterable[str] = (), libs: Iterable[str] = 
 
     Args:
         ini: The project's ini file.
-        ned_path: Roots of NED packages, besides those that the ini file names.
-        libs: Model libraries, besides those that the ini file names.
+        ned_path: Roots of NED packages, in addition to those in the ini file.
+        libs: Model libraries, in addition to those in the ini file.
     """
     ini = ini.resolve()
     files = set(_named(ini))
@@ -95,7 +95,7 @@ def _neds(root: Path) -> Iterator[Path]:
 
 
 def _library(path: Path) -> Path | None:
-    """Return the file of a library, which is usually named without 'lib' and '.so'; None if there is none."""
+    """Return the file of a library, whose name usually lacks 'lib' and '.so'; None if there is none."""
     for one in (path.with_name(f"lib{path.name}.so"), path.with_name(f"{path.name}.so"), path):
         if one.is_file():
             return one.resolve()

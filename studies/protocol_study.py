@@ -1,7 +1,7 @@
-"""A run without a study: a protocol, a network and a workload, made into a study that the runner can execute.
+"""Make a study of a protocol, a network and a workload that a user passes, so that the runner can execute them.
 
-`protocol_study` makes the study. Its parameters are those that a sweep varies. A digest of everything else, `setup`,
-distinguishes runs that differ, say, in their networks.
+`protocol_study` makes the study. Its parameters are those that a sweep varies. `setup`, a digest of everything else,
+distinguishes runs that differ in something else, such as their networks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MakeObservers = Callable[[int], Sequence[Observer]]
 
 @dataclass(frozen=True)
 class RunParts:
-    """The protocol, network and workload that a user passes in place of a study."""
+    """The protocol, network and workload that a user passes instead of a study."""
 
     protocol: Callable[..., Any]
-    """A class of nodes, a function id -> node, or a class or function without arguments that makes a protocol."""
+    """A class of nodes, a function from id to node, or a class or function without arguments that makes a protocol."""
     network: Network | MakeNetwork
     broadcasts: Workload | Script | None = None
     until_ps: int = 0
@@ -40,18 +40,18 @@ class RunParts:
     observers: MakeObservers | None = None
 
     def check(self) -> None:
-        """Raise UserError, in one line with the remedy, if one of the parts cannot be used."""
+        """Raise UserError with a remedy if one of the parts cannot be used."""
         if not callable(self.protocol) or isinstance(self.protocol, Node | Protocol):
             name, hint = type(self.protocol).__name__, ""
             if isinstance(self.protocol, Node):
-                hint = f"; give the class, {name}"
+                hint = f"; pass the class, {name}"
             elif isinstance(self.protocol, Protocol):
                 hint = f"; each run needs a new one, as in lambda: {name}(...)"
             given = shown_type(self.protocol)
             raise UserError(f"the protocol is {given}; allowed: a class of nodes, or a function that makes one{hint}")
         if isinstance(self.protocol, type) and not issubclass(self.protocol, Node | Protocol):
             name = self.protocol.__name__
-            raise UserError(f"{name} is no class of nodes; write class {name}(causeway.Node)")
+            raise UserError(f"{name} is not a class of nodes; write class {name}(causeway.Node)")
         if not isinstance(self.network, NETWORKS) and not callable(self.network):
             allowed = "AbstractNetwork, MobileNetwork, InetNetwork, or a function that returns one"
             raise UserError(f"the network is {shown_type(self.network)}; allowed: {allowed}")
@@ -65,23 +65,23 @@ class RunParts:
             )
 
     def takes(self) -> frozenset[str]:
-        """Return the names of parameters that the protocol or the network takes."""
+        """Return the names of the parameters that the protocol or the network has."""
         named = _keywords(self.protocol) - {"id_"}
         if isinstance(self.network, NETWORKS):
             return named | {one.name for one in fields(self.network) if one.init}
         return named | _keywords(self.network) - {"seed"}
 
     def check_taken_once(self, name: str) -> None:
-        """Raise UserError if both the protocol and the network take a parameter: each would get the value."""
+        """Raise UserError if the protocol and the network have a common parameter, since both would get its value."""
         made: Any = type(self.network) if isinstance(self.network, NETWORKS) else self.network
         if name in _keywords(self.protocol) and name in _keywords(made):
             raise UserError(
-                f"both {_name_of(self.protocol)} and {_name_of(made)} take a parameter {name}, and one value would set "
-                f"both; rename the one of {_name_of(self.protocol)}"
+                f"both {_name_of(self.protocol)} and {_name_of(made)} have a parameter {name}, so one value would set "
+                f"both; rename the parameter of {_name_of(self.protocol)}"
             )
 
     def network_of(self, params: Mapping[str, Any], seed: int) -> Network:
-        """Return the network of a point: made by the function, or with fields that the parameters replace."""
+        """Return the network of a point: the result of the function, or the network with parameters as fields."""
         if isinstance(self.network, NETWORKS):
             named = {one.name for one in fields(self.network)} & params.keys()
             network: Network = replace(self.network, **{name: params[name] for name in named})
@@ -101,7 +101,7 @@ class RunParts:
         broadcasts = self.broadcasts
         if broadcasts is not None:
             if not network.workload.is_silent:
-                raise UserError("the network has a workload, and broadcasts=... is another; leave one of them out")
+                raise UserError("the network has a workload, and broadcasts=... is another one; remove one of them")
             network = replace(
                 network, workload=Workload(script=broadcasts) if isinstance(broadcasts, Script) else broadcasts
             )
@@ -109,8 +109,8 @@ class RunParts:
         endless = load.script is None and not load.messages and load.segments and load.segments[-1].rate_per_s > 0
         if endless and not self.until_ps and not isinstance(network, InetNetwork):
             raise UserError(
-                "the broadcasts never end, and the run has no end; give until=causeway.seconds(10), or the number of "
-                f"broadcasts, as in poisson({load.segments[-1].rate_per_s:g}, messages=100)"
+                "neither the broadcasts nor the run end; add until=causeway.seconds(10), or the number of broadcasts, "
+                "as in poisson({load.segments[-1].rate_per_s:g}, messages=100)"
             )
         return network
 
@@ -137,11 +137,11 @@ class ProtocolStudy(Study):
     parts: ClassVar[RunParts]
 
     def network(self, params: Any, seed: int) -> Network:
-        """Return the given network, for the parameters."""
+        """Return the given network, with the parameters."""
         return self.parts.network_of(dict(params), seed)
 
     def protocol(self, params: Any) -> Protocol:
-        """Return the given protocol, for the parameters."""
+        """Return the given protocol, with the parameters."""
         return self.parts.protocol_of(dict(params))
 
     def reaction_ps(self, params: Any) -> int:
@@ -153,12 +153,12 @@ class ProtocolStudy(Study):
         return self.parts.until_ps
 
     def observers(self, params: Any, nodes: int) -> Sequence[Observer]:
-        """Return the given observers; the causality checker if none are."""
+        """Return the given observers, or the causality checker if none are given."""
         return super().observers(params, nodes) if self.parts.observers is None else self.parts.observers(nodes)
 
 
 def protocol_study(parts: RunParts, parameters: Collection[str] = ()) -> StudyObject:
-    """Return a study that runs the user's parts, with the parameters that shall vary.
+    """Return a study of the user's parts, with the parameters that a sweep varies.
 
     Raises:
         UserError: One of the parts cannot be used, or none of them has a parameter of one of these names.
@@ -196,7 +196,7 @@ def plain(name: str, value: Any) -> Any:
     """Return a value of a parameter in the form of result tables.
 
     Raises:
-        UserError: It is neither a number nor a text, nor a list of such.
+        UserError: It is not a number, a text or a list of these.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -223,7 +223,7 @@ def _keywords(make: Callable[..., Any]) -> frozenset[str]:
 
 
 def _takes_id(make: Callable[..., Any]) -> bool:
-    """Return whether a function must be called with one argument, the id of a node."""
+    """Return whether a function needs one argument, the id of a node."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
     required = [p for p in _signature(make).values() if p.default is inspect.Parameter.empty and p.kind in kinds]
     return len(required) > 0

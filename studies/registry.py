@@ -1,7 +1,7 @@
 """Load studies, by name or from a file.
 
-A study that ships with Causeway has one line in `STUDIES`; your own may be any file: `causeway run my.py`. Start with
-`resolve`. A process executes a file once, and again if the file, or something that it imports or reads, has changed.
+A study that ships with Causeway has a line in `STUDIES`; your own may be any file: `causeway run my.py`. Start here:
+`resolve`. A process executes a file once, and again if the file or something that it imports or reads has changed.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class _Executed:
     study: type[Study]
     code: StudyCode
     read: frozenset[Path]
-    """The files below its folder that it read while it was executed."""
+    """The files below its folder that were read while it was executed."""
     state: State
-    """Size, times and inode of all files of the study, to notice a change without reading them."""
+    """Size, times and inode of all files of the study. They show a change without reading the files."""
     inspected_ns: int
     """The time at which `state` was read."""
 
@@ -80,12 +80,15 @@ class _Executed:
 _EXECUTED: dict[Path, _Executed] = {}
 State = tuple[tuple[Any, ...], ...]
 _CERTAIN_NS = 2_000_000_000
-"""Clocks of file systems are coarse: the second of two changes within one tick cannot be seen. A file that was last
-changed more than this time before its inspection has no such hidden change."""
+"""The minimum age of a change at which the next change is certainly visible. Clocks of file systems are coarse: two
+changes within one tick look like one."""
 
 
 def _load_file(path: Path) -> Resolved:
-    """Return the study that a file defines; execute the file if it has changed since this process last did so."""
+    """Return the study that a file defines.
+
+    Execute the file if it has changed since its last execution in this process.
+    """
     path = _existing_file(path).resolve()
     known = _EXECUTED.get(path)
     if known is None or not _is_as_before(known):
@@ -102,7 +105,7 @@ def _existing_file(path: Path) -> Path:
 
 
 def _is_as_before(known: _Executed) -> bool:
-    """Return whether certainly no file has changed. If a time of change is too recent, that is not certain."""
+    """Return whether certainly no file has changed. If a change is too recent, this is not certain."""
     state = _state(known.code.files)
     return state == known.state and all(known.inspected_ns - changed > _CERTAIN_NS for _, _, _, changed, _ in state)
 
@@ -140,11 +143,11 @@ def _state(files: Iterable[Path]) -> State:
 
 
 def _executed(path: Path) -> tuple[type[Study], set[Path]]:
-    """Execute a file; return its study, and the files of its folder that it read in doing so."""
+    """Execute a file. Return its study, and the files of its folder that were read meanwhile."""
     with opened_below(path.parent) as opened:
         module = module_from(path, "causeway_study")
     own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
-    found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # each once, even if it has two names
+    found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # each study once, even if it has two names
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of causeway.Study")
     _check(path, found[0])
@@ -152,7 +155,7 @@ def _executed(path: Path) -> tuple[type[Study], set[Path]]:
 
 
 def _check(path: Path, study: type[Study]) -> None:
-    """Raise UserError if a class attribute of a study has a type that commands and reports cannot read."""
+    """Raise UserError if a class attribute of a study has a type that commands and reports cannot use."""
     name = getattr(study, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
         raise UserError(f"{path}: the study's name is {name!r}; allowed: letters, digits, '_', '-' and '.'")

@@ -70,18 +70,20 @@ def run(
         run = causeway.run(Flooder, causeway.AbstractNetwork(20), broadcasts=causeway.poisson(50), until=seconds(10))
 
     Args:
-        protocol: A class of nodes, a function that returns the node for an id, or one that returns a new Protocol. Or a
-            study: its class, an instance, the path of its file, or the name of one that comes with Causeway.
+        protocol: A class of nodes, a function that returns the node for an id, or a function that returns a new
+            Protocol. Or a study: its class, an instance, the path of its file, or the name of a study that comes with
+            Causeway.
         network: The network, or a function that returns one; a study has its own.
         seed: The seed of all random numbers.
         params: Parameters: of a study, or arguments of the class of nodes and of the function `network`.
-        out: The result folder for the run. If it contains the run already, by the same code, the run is not repeated.
-        record: The file to record the run's frames in, for `causeway replay`.
+        out: The result folder for the run. If it already contains the run, made by the same code, the run is not
+            repeated.
+        record: The file in which to record the run's frames, for `causeway replay`.
         pdb: Open the debugger where a handler fails; `breakpoint()` in a handler opens it in any case. No deadline
             applies, not even to a simulator.
-        twice: First make the run twice here and twice in other processes, with other hash seeds, and require the same
-            results of all.
-        setting: The arguments that `simulation`, `sweep` and `compare` take, too.
+        twice: First make the run twice in this process and twice in other processes, with other hash seeds, and require
+            that all have the same results.
+        setting: Arguments that `simulation`, `sweep` and `compare` also take.
 
             - `broadcasts`: The workload, such as `poisson(50)`; by default that of the network, which has none.
             - `until`: The time at which the run ends (`seconds(10)`); by default when no event is left.
@@ -90,14 +92,14 @@ def run(
             - `engine`: "inline", "omnet" or "ns3"; by default the first one that builds the network and is installed.
 
     Raises:
-        UserError: No such run is possible; the message contains the reason and a remedy.
+        UserError: The run is not possible; the message contains the reason and a remedy.
         RunError: The run failed, or `twice` found a difference.
     """
     (job,) = RunRequest.of(protocol, network, setting).jobs([point_from(params)], [seed])
     if record is not None:
         job = job.but(record_to=str(record))
     if twice:
-        check_processes(job.source, "leave twice=True out")
+        check_processes(job.source, "omit twice=True")
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():
         if twice:
             _check_twice(job)
@@ -105,7 +107,7 @@ def run(
 
 
 def _check_twice(job: Job) -> None:
-    """Raise RunError unless runs of this process and of two others are the same."""
+    """Raise RunError unless runs in this process and in two others are equal."""
     job = job.but(record_to="", options={})
     first = run_job(job, endless(job))
     if found := difference(job, first):
@@ -115,8 +117,8 @@ def _check_twice(job: Job) -> None:
         raise RunError(str(again))
     if again.digests[0] != first.outcome.digest:
         raise RunError(
-            f"a run in this process gave digest {first.outcome.digest}, and in others it gave {again.digests[0]}; look "
-            "for variables of a module or class that an earlier run has changed"
+            f"the run has digest {first.outcome.digest} in this process, and {again.digests[0]} in other processes; "
+            f"look for variables of a module or class that an earlier run has changed"
         )
 
 
@@ -131,7 +133,7 @@ def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
     tally = execute([job], out, lambda tally: None, report=endless(job), each=results.append)
     if tally.failed:
         raise RunError(tally.failed[job.run_id])
-    if not results and job.record_to:  # the folder contained the run already, so that it was not recorded
+    if not results and job.record_to:  # the folder already contained the run, so it was not recorded
         return _in_memory(job)
     return of_result(results[0], out) if results else from_folder(out, job)
 

@@ -1,6 +1,6 @@
-"""Make jobs of the arguments of `run`, `simulation`, `sweep` and `compare`: a study, or a protocol and a network.
+"""Make jobs from the arguments of `run`, `simulation`, `sweep` and `compare`: a study, or a protocol and a network.
 
-`Setting` has the arguments that all of them take, and `RunRequest.of` checks them, once for all.
+`Setting` has the arguments that all of them take, and `RunRequest.of` checks them.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ from causeway.studies.study_objects import of_study
 AnyStudy = str | Path | Study | type[Study]
 """A study: its name, its file, its class or an instance."""
 AnyProtocol = type[Node] | Callable[[int], Node] | type[Protocol] | Callable[[], Protocol]
-"""A protocol: a class of nodes, a function id -> node, or a function that makes a Protocol."""
+"""A protocol: a class of nodes, a function from id to node, or a function that makes a Protocol."""
 DAY_PS = 86_400 * S_PS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Setting(TypedDict, total=False):
-    """The arguments that `run`, `simulation`, `sweep` and `compare` share. None, the default of each, is said there."""
+    """The arguments that `run`, `simulation`, `sweep` and `compare` share. The default of each is None."""
 
     broadcasts: Workload | Script | None
-    """The workload, such as `poisson(50)`; None: that of the network, which has none by default."""
+    """The workload, such as `poisson(50)`; None: the workload of the network, which has none by default."""
     until: int | None
-    """The time at which the run ends (`seconds(10)`); None: when nothing is left to happen."""
+    """The time at which the run ends (`seconds(10)`); None: when no event is left."""
     reaction: int | None
     """The time that a node takes to react to an event, 1 ms by default."""
     observers: MakeObservers | None
-    """Returns the observers of a run for the number of nodes; by default the causality checker."""
+    """A function from the number of nodes to the observers of a run; by default the causality checker."""
     engine: str | None
     """"inline", "omnet" or "ns3"; None: the first one that builds the network and is installed."""
 
 
 def takes_setting(function: F) -> F:
-    """Show the arguments of `Setting` one by one in the signature of a function that takes them as `**setting`."""
+    """Show the arguments of `Setting` one by one in the signature of a function that has them as `**setting`."""
     signature = inspect.signature(function)
     own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     shared = [
@@ -70,7 +70,7 @@ def takes_setting(function: F) -> F:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The arguments of a run that describe it, besides the seed."""
+    """The arguments that describe a run, except the seed."""
 
     protocol: AnyStudy | AnyProtocol
     network: Network | MakeNetwork | None = None
@@ -87,7 +87,7 @@ class RunRequest:
         """Return the request of a protocol, a network and a `Setting`.
 
         Raises:
-            UserError: An argument has a name that none has.
+            UserError: There is no argument with this name.
         """
         known = Setting.__annotations__
         for name in setting:
@@ -133,7 +133,9 @@ class RunRequest:
     def _check_study(self) -> None:
         for name in ("network", "broadcasts", "until", "reaction", "observers"):
             if getattr(self, name) is not None:
-                raise UserError(f"{name} is given with a study, which has its own; set its parameters with params=...")
+                raise UserError(
+                    f"{name} cannot be combined with a study, which has its own; set its parameters with params=..."
+                )
 
 
 def point_from(params: Any) -> dict[str, Any]:
@@ -144,11 +146,11 @@ def point_from(params: Any) -> dict[str, Any]:
 
 
 def _check_complete(points: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
-    """Refuse points with different parameters; those of a study have defaults."""
+    """Refuse points with different parameters, except points of a study, whose parameters have defaults."""
     for number, point in enumerate(points):
         if missing := [name for name in names if name not in point]:
             remedy = "give every point the same parameters"
-            raise UserError(f"point {number} of the sweep has no {missing[0]}, which others have; {remedy}")
+            raise UserError(f"point {number} of the sweep has no {missing[0]}, but other points have it; {remedy}")
 
 
 def _time(name: str, value: Any) -> int:
@@ -172,7 +174,7 @@ def _seeds(seeds: Any) -> list[int]:
 
 
 def endless(job: Job) -> Callable[[Progress], None] | None:
-    """Return a check that ends a run after a day of simulated time; None for a run that has an end of its own."""
+    """Return a check that ends a run after a day of simulated time; None for a run that has its own end."""
     study = job.study
     if not isinstance(study, ProtocolStudy) or study.parts.until_ps:
         return None
@@ -180,8 +182,8 @@ def endless(job: Job) -> Callable[[Progress], None] | None:
     def check(progress: Progress) -> None:
         if progress.now_ps > DAY_PS:
             raise UserError(
-                f"{study.name} has run for a day of simulated time and does not end: its timers go on for ever; give "
-                "until=causeway.seconds(60)"
+                f"{study.name} has run for a day of simulated time and does not end, since timers are set again and "
+                f"again; add until=causeway.seconds(60)"
             )
 
     return check

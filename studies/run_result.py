@@ -29,7 +29,7 @@ FRAMES = ("runs", "parameters", "scalars", "samples", "nodes")
 EXPLAINED = ("violations", "missing", "duplicates")
 """Scalars that count violations, which `Run.explain` explains."""
 SHOWN = 8
-"""The number of scalars that are printed for a study without headlines."""
+"""The number of scalars to print for a study without headlines."""
 FIRST = tuple(
     Headline(name, name) for name in ("messages", "deliveries", "missing", "violations", "duplicates", "packets")
 )
@@ -40,26 +40,26 @@ FIRST = tuple(
 class Run(Generic[N]):
     """The results of one run.
 
-    `print(run)` shows the headline numbers; `run.scalars` has all, by name.
+    `print(run)` shows the headline numbers. `run.scalars` has all numbers by name.
     """
 
     scalars: Mapping[str, float]
     """The numbers of the whole run, such as `violations`, `deliveries` and `packets`."""
     digest: str
-    """A digest of everything that the nodes did. Runs with equal digests are equal."""
+    """A digest of everything that the nodes did. Runs with the same behaviour have equal digests."""
     engine: str
     engine_version: str
     seed: int
     events: int
     """The number of events."""
     wall_s: float = field(compare=False)
-    """The time that the run took."""
+    """The wall-clock time of the run."""
     run_id: str
     """The name under which a result folder keeps the run."""
     nodes: Sequence[N] = field(compare=False)
-    """The nodes at the end of the run; empty if the run was read from a folder, or was in another process."""
+    """The nodes at the end of the run; empty if it was read from a folder or executed in another process."""
     out: Path | None = field(compare=False)
-    """The result folder that holds the run, if any."""
+    """The result folder that contains the run, if any."""
     _job: Job = field(compare=False)
     _tables: Mapping[str, pa.Table] = field(compare=False)
 
@@ -86,12 +86,12 @@ class Run(Generic[N]):
         return {name: self._tables[name].to_pandas() if name in self._tables else pd.DataFrame() for name in names}
 
     def explain(self, diagram: str | Path | None = None) -> str:
-        """Return a description of the events that led to the first violation.
+        """Describe the events that led to the first violation.
 
         The run is repeated with a witness (`causeway.explore.witness`).
 
         Args:
-            diagram: The HTML file to write a space-time diagram of these events to.
+            diagram: An HTML file to write, with a space-time diagram of these events.
         """
         evidence = look(self._job.but(record_to="", options={}), None, 1)
         if not evidence.chains:
@@ -103,7 +103,7 @@ class Run(Generic[N]):
         if diagram is not None:
             study = self._job.study
             Path(diagram).write_text(spacetime.page(drawn(one, f"{study.name}: {study.title}")), encoding="utf-8")
-            lines.append(f"drawn in {diagram}")
+            lines.append(f"diagram: {diagram}")
         return "\n".join(lines)
 
     def animate(self, path: str | Path) -> None:

@@ -1,7 +1,7 @@
 """One run of a study, from parameters to result tables.
 
-Start with `Job`, a run that is resolved: its study is loaded, its parameters are checked and its id is computed, once.
-`run_job` executes a job and returns its tables.
+Start here: `Job`, a run whose study is loaded, whose parameters are checked and whose id is computed, once. `run_job`
+executes a job and returns its tables.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_folder_of
 
 PLACES_EVERY_PS = "places_every_ps"
-"""The option of a job with the interval at which the positions of all nodes are recorded, for the animation."""
+"""The option of a job with the interval at which positions of all nodes are recorded for an animation."""
 
 
 class Job:
     """One run, ready to execute: study, checked parameters, seed, engine and the id under which it is stored.
 
-    A pickled job holds names only, so a study's file must be readable where the job is unpickled, but need not be
-    importable. Each worker resolves the names again, and executes a study's file once. A study that is an object of
-    this process (`studies/study_objects.py`) is pickled with the job.
+    A pickled job contains only names, so a study's file must be readable where the job is unpickled, but need not be
+    importable. Each worker resolves the names again, and executes a study's file once. If a study is an object of this
+    process (`studies/study_objects.py`), the object is pickled with the job.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Job:
         """The name of the study in messages and recordings."""
         self.study: Study = resolved.study
         self.study_code = resolved.code
-        """The files of the study's own code and their digest."""
+        """The files of the study's own code, and their digest."""
         self.params: Params = make_params(self.study, parameters)
         self.parameters: dict[str, Any] = self.params.model_dump(mode="json")
         self.external = external
         """A user's own INET project, whose network replaces the study's."""
         self.options = dict(options or {})
-        """Options of the engine, besides those of the study."""
+        """Options of the engine, in addition to the study's."""
         self.point = point_of(self.study, self.params, external.reported if external else {})
         self.seed, self.engine, self.cap, self.record_to = check_seed(seed), engine, cap, record_to
         self._planned: Identity | None = None
@@ -83,7 +83,7 @@ class Job:
         return Identity(self.study_code.digest, causeway_code(self.study_code.own, self.engine), project)
 
     def _own_project(self) -> str:
-        """Return the digest of the OMNeT++ project that the study's own network names; "" if it names none."""
+        """Return the digest of the OMNeT++ project of the study's own network; "" if it has none."""
         options = self.study.options(self.params, self.engine)
         network = self.study.network(self.params, self.seed)
         if "ini" in options:
@@ -94,7 +94,7 @@ class Job:
 
     @property
     def run_id(self) -> str:
-        """The id under which the run is stored. It depends on the code: a change of code gives a new run."""
+        """The id under which the run is stored. It depends on the code, so a change of code makes a new run."""
         code = (self._planned or self.identity).code
         return f"{self.study.name}-{self.point}-{code}-{self.engine}-{self.seed}"
 
@@ -104,10 +104,10 @@ class Job:
             return
         if self._planned.causeway != self.identity.causeway:
             raise UserError(
-                "this process runs other code of Causeway (or another simulator) than the one that planned the run; "
-                "install the same version on all machines, or repeat the command if the code has just been edited"
+                "this process has other code of Causeway (or another simulator) than the process that planned the "
+                "run; install the same version on all machines, or repeat the command if the code was just edited"
             )
-        raise UserError(f"the files of {self.name} were changed after the run was planned; repeat the command")
+        raise UserError(f"the files of {self.name} have changed since the run was planned; repeat the command")
 
     def but(
         self, seed: int | None = None, engine: str | None = None, record_to: str | None = None,
@@ -138,7 +138,7 @@ class Job:
             return network
         if isinstance(network, AbstractNetwork):
             raise UserError(
-                f"study {self.study.name} is on the abstract network, where no node moves; leave --animate out"
+                f"study {self.study.name} has an abstract network, in which nodes have no positions; omit --animate"
             )
         return replace(network, places_every_ps=every_ps)
 
@@ -149,7 +149,7 @@ class Job:
 
 @dataclass(frozen=True)
 class RunResult:
-    """The results of a run: its outcome, and the same as rows of the result tables."""
+    """The results of a run: its outcome, and its rows of the result tables."""
 
     job: Job
     outcome: Outcome
@@ -160,13 +160,13 @@ class RunResult:
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
-    """Return the engines that can run a study on this network, installed or not, in order of preference."""
+    """Return the engines that can run a study on this network, in order of preference, installed or not."""
     names = study.engines or tuple(engines.ENGINES)
     return [name for name in names if engines.builds(engines.get(name), network)]
 
 
 def _check_radio(study: Study, network: Network) -> None:
-    """Refuse a radio that no engine has."""
+    """Refuse a radio that no engine supports."""
     known = {radio for name in engines.ENGINES for radio in getattr(engines.get(name), "radios", ())}
     if isinstance(network, MobileNetwork) and known and network.radio not in known:
         raise unknown(f"radio of study {study.name}", network.radio, known)
@@ -177,7 +177,7 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
 
     Args:
         study: The study.
-        name: The engine that the user wants; None: the first possible one that is installed.
+        name: The engine that the user chose; None: the first possible one that is installed.
         network: The network of the run.
 
     Raises:
@@ -231,7 +231,7 @@ def make_spec(job: Job, passive_kinds: int) -> RunSpec:
 
 
 class StartedRun:
-    """A run that has begun: the arguments of `run_protocol`, and the conversion of its outcome to results."""
+    """A run that has begun: the arguments of `run_protocol`, and the conversion of its outcome into results."""
 
     def __init__(self, job: Job) -> None:
         job.check_code()
@@ -247,7 +247,7 @@ class StartedRun:
         self.observers = validated_observers(found, f"observers of study {job.study.name}")
 
     def run(self, steps: Steps) -> Generator[None, None, Outcome]:
-        """Return the run as a generator, which pauses where `steps` does."""
+        """Return the run as a generator that pauses at the points of `steps`."""
         self.spec = replace(self.spec, pauses=True)
         return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
 
@@ -322,7 +322,7 @@ def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: d
 
 
 def _number(name: str, value: Any, project_values: Mapping[str, str]) -> float | None:
-    """Return a parameter as a number, None if it is not one. Iteration variables of an ini file are text."""
+    """Return a parameter as a number; None if it is not a number. Iteration variables of an ini file are text."""
     if name in project_values:
         try:
             return float(value)

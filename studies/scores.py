@@ -1,10 +1,12 @@
-"""Score every number that a paper prints, under several readings of it (`scores`, `overview`), and count the readings.
+"""Compare every number that a paper prints with runs of each of our readings of the paper (`scores`, `overview`).
+
+A reading is an interpretation of what the paper leaves open.
 
 A study's module `tables` has
 
     READINGS = (Reading("the printed text", ...), Reading("the authors' program", ...), Reading("ours", ...))
-    is_number(row)              True if a row of the published numbers counts, so that each number counts once
-    PAIRED = {"fewer ...": f}   numbers between runs of several points, or of all runs of one: quantity -> a function of
+    is_number(row)              True if a row of the published numbers counts, so that each number counts once PAIRED =
+    {"fewer ...": f}   numbers from runs of several points, or from all runs of one: quantity -> a function of
                                 `Measured` and the row that returns values, or a `Score`
     IMPOSSIBLE = {...}          numbers that the paper's own model cannot give: (where, quantity, condition) -> reason
     is_fitted(row, point)       True if a parameter of this point was chosen by this number
@@ -35,15 +37,15 @@ from causeway.studies.tables import Measured, lines, short, with_interval
 
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 KINDS = (*verdict.KINDS, "missing")
-"""The classes of the overview: those of the report (`causeway.analysis.report.verdict`), and `missing`: not run, or
-nothing that a run measures."""
+"""The classes of the overview: those of the report (`causeway.analysis.report.verdict`), and `missing`: not run, or not
+measured by any run."""
 ALL = "all"
 """The name in the markers of tables of all papers."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading of a paper: for each number that it prints, the point that was run for it."""
+    """An interpretation of a paper: for each number that it prints, the point that was run."""
 
     name: str
     change: Change
@@ -59,19 +61,19 @@ class Score:
     """One of KINDS."""
     text: str
     factor: float
-    """Our mean over the published number, or over its nearest bound; NaN if there is none."""
+    """Our mean divided by the published number or by its nearest bound; NaN if there is none."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A headline, and the sweeps that show the readings that were tried for it."""
+    """A headline, and the sweeps with the readings that were tried for it."""
 
     headline: str
     sweeps: tuple[str, ...]
     across: tuple[str, ...] = ()
     """Parameters that distinguish points of one reading: sizes, experiments."""
     elsewhere: int = 0
-    """The number of readings that were tried with code outside of the project, which cannot be run again."""
+    """The number of readings that were tried with code outside this project. They cannot be run again."""
 
 
 def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
@@ -82,7 +84,7 @@ def numbers(measured: Measured, module: ModuleType) -> list[dict[str, Any]]:
 
 
 def remark(module: ModuleType, row: Mapping[str, Any], point: Mapping[str, Any]) -> str:
-    """Return why a number under the reading of this point is not judged, or not counted; "" if it is."""
+    """Return the reason why a number under the reading of this point is not judged or not counted; "" if it is."""
     if (row["where"], row["quantity"], row["condition"]) in module.IMPOSSIBLE:
         return "impossible"
     if not module.is_number(row):
@@ -127,7 +129,7 @@ def judge(row: Mapping[str, Any], values: Sequence[float]) -> Score:
 
 
 def judge_mean(row: Mapping[str, Any], shown: str, mean: float, interval: tuple[float, float], count: int) -> Score:
-    """Judge a mean of so many runs with its interval, both as shown, against a published number or bounds."""
+    """Judge a mean with its interval and number of runs, formatted as `shown`, against a published number or bounds."""
     said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
     kind = verdict.judge({**row, "published": said, "low": least, "high": most}, mean, *interval, count).kind
     if kind == "exact":
@@ -163,7 +165,7 @@ def scores(module: ModuleType) -> Callable[[Measured], list[str]]:
 
 
 def grouped(module: ModuleType) -> Callable[[Measured], list[str]]:
-    """Return the table for a paper with very many numbers: a line with the classes for each table of the paper."""
+    """Return a short table for a paper with many numbers: a line with the classes for each table of the paper."""
 
     def table(measured: Measured) -> list[str]:
         rows = []
@@ -182,12 +184,12 @@ def _classes(found: Sequence[Score]) -> str:
 
 
 def worst(found: Iterable[Score]) -> str:
-    """Return the factor that is furthest from 1, on either side; "" if none is off."""
+    """Return the factor that is furthest from 1, above or below; "" if no number is off."""
     return verdict.worst([one.factor for one in found if one.kind == "off"])
 
 
 def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
-    """Return the table of readings that were tried for each headline, by their sweeps."""
+    """Return the table of the readings that were tried for each headline, by sweep."""
 
     def table(measured: Measured) -> list[str]:
         rows = []
@@ -240,7 +242,7 @@ def overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
 
 
 def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
-    """Return one line for each paper: the number of its numbers in each class."""
+    """Return a line for each paper with the number of its numbers in each class."""
     rows = []
     for measured, module in papers:
         found = [score(measured, module, row, module.READINGS[-1]) for row in numbers(measured, module)]
@@ -250,7 +252,7 @@ def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
 
 
 def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
-    """Return the stored runs of every study that has a file of numbers in this folder, by name."""
+    """Return the stored runs of every study that has a file of numbers in this folder, by name of the study."""
     found = []
     for path in sorted(numbers_folder.glob("*.csv")):
         study = registry.get(path.stem)
@@ -259,7 +261,7 @@ def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
 
 
 def written(page: str, runs: Sequence[tuple[Measured, ModuleType]]) -> str:
-    """Write the tables of all papers (`<!-- table: all overview -->`) of a page anew."""
+    """Write the tables of all papers (`<!-- table: all overview -->`) of a page again."""
     made = {"overview": overview, "short": short_overview}
 
     def replace(found: re.Match[str]) -> str:

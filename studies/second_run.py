@@ -1,12 +1,11 @@
-"""Repeat a study's first run, and a few later ones: equal seeds must give equal digests, scalars and samples.
+"""Repeat a study's first run and a few later ones, since equal seeds must give equal digests, scalars and samples.
 
 A protocol that depends on more than its seed (the order of a set of objects, `datetime.now()`, variables of a module or
 class that an earlier run has changed) gives other results the second time. The second run also detects contents that
 are changed after they were sent (`causeway.pycontrol.shared`). Only short runs on the inline engine are repeated: the
-first run of each study's code in each process, and runs chosen by their id. "Short" is defined by the number of events,
-so that a slow machine checks the same runs as a fast one. After a difference, every later run of that code in the
-process is refused, since variables that earlier runs have changed may affect its results. `twice.py` compares runs on
-any engine.
+first run of each study's code in each process, and runs chosen by their id. A run is short if it has few events, so a
+slow machine checks the same runs as a fast one. After a difference, the process refuses every later run of that code,
+since variables that earlier runs changed may affect its results. `twice.py` compares runs on any engine.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from causeway.studies.runner import Job, RunResult, run_job
 
 Name = TypeVar("Name", bound=Hashable)
 SHORT_EVENTS = 200_000
-"""A protocol of nodes with handlers takes about a second for this number of events."""
+"""The maximum number of events of a short run. A protocol of nodes with handlers takes about a second for it."""
 ONE_IN = 50
-"""One in this number of later runs is repeated, which takes 2 % of the time and finds a rare difference within a few
-hundred runs."""
+"""The share of later runs that is repeated: one in this number. It takes 2 % of the time and finds a rare difference
+within a few hundred runs."""
 _found: dict[tuple[str, str], str] = {}
-"""(study, code) -> the difference that was found in this process; "" if there was none."""
+"""Maps (study, code) to the difference that was found in this process; "" if there was none."""
 
 
 def checked(job: Job, result: RunResult) -> RunResult:
-    """Return the result, after running the job again if that is due.
+    """Return the result. Before, run the job again if its turn has come.
 
     Raises:
         RunError: The second run gave another result, or an earlier run of the same code did.
@@ -51,7 +50,7 @@ def checked(job: Job, result: RunResult) -> RunResult:
 
 
 def is_drawn(run_id: str) -> bool:
-    """Return whether a run that is not the first is repeated. It depends on the id, so on nothing that varies."""
+    """Return whether a run that is not the first is repeated. This depends only on its id, so it is reproducible."""
     return crc32(run_id.encode()) % ONE_IN == 0
 
 
@@ -68,11 +67,11 @@ def difference(job: Job, result: RunResult) -> str:
         return str(error)
     one, other = result.outcome, second.outcome
     if one.digest != other.digest:
-        differs = f"gave digest {one.digest}, and {other.digest}"
+        differs = f"gave digest {one.digest}, and then {other.digest}"
     elif names := _unlike(result.scalars, second.scalars):
         differs = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
     elif series := _unlike(one.samples, other.samples):
-        differs = f"recorded {series[0][1]} of {series[0][0]}, and other samples of it"
+        differs = f"recorded different samples of {series[0][1]} of {series[0][0]}"
     else:
         return ""
     return (
@@ -83,5 +82,5 @@ def difference(job: Job, result: RunResult) -> str:
 
 
 def _unlike(one: Mapping[Name, object], other: Mapping[Name, object]) -> list[Name]:
-    """Return the names whose values differ; two NaN are equal."""
+    """Return the names whose values differ. NaN is equal to NaN."""
     return [name for name in {**one, **other} if repr(one.get(name)) != repr(other.get(name))]

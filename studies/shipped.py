@@ -1,4 +1,7 @@
-"""Send a user's study to the workers of a cluster, which cannot read the user's files: `send` here, `receive` there."""
+"""Send a user's study to the workers of a cluster, which cannot read the user's files.
+
+`send` packs it on this machine, and `receive` unpacks it on a worker.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Shipped = tuple[tuple[Any, ...], dict[str, Any], str]
-"""The arguments of a job, its further attributes, and the name of the zip file of its study ("" if not needed)."""
+"""The arguments of a job, further attributes, and the name of the zip file of its study ("" if it needs none)."""
 
 
 def send(session: SparkSession, jobs: Iterable[Job]) -> list[Shipped]:
@@ -51,7 +54,7 @@ def _pack(job: Job) -> Path:
     for pattern in (*job.study.files, job.study.published):
         found = [one for one in path.parent.glob(pattern) if one.is_file()] if pattern else []
         if pattern and not found:
-            raise UserError(f"study {job.study.name} names files {pattern!r}, and beside {path} there are none")
+            raise UserError(f"study {job.study.name} declares files {pattern!r}, but there are none beside {path}")
         paths.update(found)
     files = {one.relative_to(path.parent).as_posix(): one.read_bytes() for one in paths}
     return ship.zipped(f"study-{path.stem}", files)

@@ -1,4 +1,4 @@
-"""`causeway.simulation`: a run that the caller pauses, to inspect its nodes and to act on them."""
+"""`causeway.simulation`: a run that the caller can pause in order to inspect its nodes and to act on them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from causeway.studies.runner import Job
 from causeway.studies.stepped_run import N, SteppedRun
 
 INJECTED = 1 << 31
-"""The first `number` that `on_broadcast` gets for injected broadcasts."""
+"""The `number` that `on_broadcast` gets for the first injected broadcast."""
 
 
 class Simulation(SteppedRun[N]):
-    """A run that the caller drives. Make one with `simulation`, in a `with` block, which ends it."""
+    """A run that the caller controls. Make it with `simulation` in a `with` block, which ends it."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -41,15 +41,15 @@ class Simulation(SteppedRun[N]):
 
     @property
     def now_ps(self) -> int:
-        """The simulated time. All events up to it have happened, and no later ones."""
+        """The simulated time. All events up to this time have happened, and no later ones."""
         return self._pauses.now_ps
 
     def step(self) -> bool:
-        """Go on to the end of the next window of events; return False if the run is over."""
+        """Continue to the end of the next window of events; return False if the run is over."""
         return self._go(until_ps=FAR_PS, each_window=True)
 
     def run_until(self, time_ps: int) -> bool:
-        """Go on until all events up to an instant have happened; return False if the run is over.
+        """Continue until all events up to a time have happened; return False if the run is over.
 
         Args:
             time_ps: The instant, such as `seconds(2)`.
@@ -60,15 +60,15 @@ class Simulation(SteppedRun[N]):
         if isinstance(time_ps, bool) or not isinstance(time_ps, int):
             raise UserError(f"run_until takes a time in ps, as seconds(2) gives it, not {shown_type(time_ps)}")
         if time_ps < self.now_ps:
-            raise UserError(f"it is {self.now_ps / 1e12:g} s, so that {time_ps / 1e12:g} s have passed")
+            raise UserError(f"the simulated time is {self.now_ps / 1e12:g} s, which is later than {time_ps / 1e12:g} s")
         return self._go(until_ps=time_ps, each_window=False)
 
     def inject(self, node: int, handler: Callable[[N], object] | None = None, *, size_bytes: int = 100) -> None:
-        """Let a node broadcast, or call a function as one of its handlers.
+        """Make a node broadcast, or call a function as one of its handlers.
 
-        The call happens when the simulation goes on: now if the engine still waits for the answer to the present window
-        (as after `step`), else at one of the next events; `now_ps` in the handler is the exact time. Actions of the
-        node take effect one reaction time later, as always.
+        The call happens when the simulation continues: at the present time if the engine waits for the answer to the
+        present window (as after `step`), else at one of the next events. `now_ps` in the handler is the exact time.
+        Actions of the node take effect one reaction time later, as usual.
 
         Args:
             node: The node's id.
@@ -77,7 +77,9 @@ class Simulation(SteppedRun[N]):
         """
         nodes = self.nodes
         if self.is_over or self._pauses.ended:
-            raise UserError("no event is left in the run, so that nothing can be injected; a timer keeps it going")
+            raise UserError(
+                "no event is left in the run, so nothing can be injected; set a timer in a node to keep the run going"
+            )
         if not 0 <= node < len(nodes):
             raise UserError(f"there is no node {node}; nodes are 0 to {len(nodes) - 1}")
         if handler is None:
@@ -91,12 +93,12 @@ class Simulation(SteppedRun[N]):
         self._pauses.calls.append((node, function))
 
     def result(self) -> Run[N]:
-        """Go on to the end of the run, and return its results."""
+        """Continue to the end of the run, and return its results."""
         self._go(until_ps=FAR_PS, each_window=False)
         return self._result()
 
     def _go(self, until_ps: int, each_window: bool) -> bool:
-        """Go on to the next pause; return False if the run is over."""
+        """Continue to the next pause; return False if the run is over."""
         self._started  # noqa: B018
         self._pauses.until_ps, self._pauses.each_window = until_ps, each_window
         return self._advance()
@@ -129,7 +131,7 @@ def simulation(
     params: Mapping[str, Any] | None = None,
     **setting: Unpack[Setting],
 ) -> Simulation[Any]:
-    """Return a run that the caller drives, step by step; the arguments are those of `run`.
+    """Return a run that the caller controls step by step. The arguments are those of `run`.
 
         with causeway.simulation(Flooder, causeway.AbstractNetwork(20), broadcasts=causeway.poisson(5)) as sim:
             sim.run_until(seconds(2))
@@ -137,7 +139,7 @@ def simulation(
             sim.inject(3)
             run = sim.result()
 
-    The caller may take any time between two steps; in between, clocks and random numbers are the real ones.
+    Between two steps the caller may take any time, and clocks and random numbers are the real ones.
     """
     (job,) = RunRequest.of(protocol, network, setting).jobs([point_from(params)], [seed])
     return Simulation(job)

@@ -1,4 +1,4 @@
-"""A run that its caller drives: begin it, let it go on to the next pause, take its results, end it."""
+"""A run that its caller controls: begin it, continue to the next pause, get its results, end it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N = TypeVar("N", bound=Node)
 
 
 class SteppedRun(Generic[N]):
-    """A run that pauses where its `Steps` say."""
+    """A run that pauses at the points of its `Steps`."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -32,14 +32,14 @@ class SteppedRun(Generic[N]):
         protocol = self._started.protocol
         if not isinstance(protocol, PerNode):
             raise UserError(
-                f"{type(protocol).__name__} has no nodes: it handles all of them as arrays, in sim.protocol"
+                f"{type(protocol).__name__} has no node objects: it handles all nodes as arrays; see sim.protocol"
             )
         nodes: Any = protocol.nodes
         return tuple(nodes)
 
     @property
     def protocol(self) -> Protocol:
-        """The protocol, to look at: `timers` and `kept_packets` of a PerNode, the arrays of a vectorized protocol."""
+        """The protocol, for inspection: `timers` and `kept_packets` of a PerNode, arrays of a vectorized protocol."""
         return self._started.protocol
 
     @property
@@ -71,7 +71,7 @@ class SteppedRun(Generic[N]):
         self._run = self._started.run(steps)
 
     def _advance(self) -> bool:
-        """Go on to the next pause; return False if the run is over."""
+        """Continue to the next pause; return False if the run is over."""
         self._started  # noqa: B018
         if (run := self._run) is None:
             return False
@@ -86,9 +86,9 @@ class SteppedRun(Generic[N]):
         return True
 
     def _result(self) -> Run[N]:
-        """Return the results of the run, which is over."""
+        """Return the results of the finished run."""
         if self._outcome is None:
-            raise UserError("the simulation was closed, or failed, before the end of the run; it has no results")
+            raise UserError("the simulation was closed or failed before the end of the run, so it has no results")
         with contained(self._job.study.name):
             result = self._started.result(self._outcome)
         run: Run[Any] = of_result(result, None)

@@ -1,4 +1,4 @@
-"""The base class of studies. A study is one paper's evaluation, or your own: network, protocol, sweeps, plots.
+"""The base class of studies. A study is the evaluation of a paper, or your own: network, protocol, sweeps, plots.
 
 A study that ships with Causeway is a file or package in `studies/` and one line in `studies/registry.py`. Your own
 study may be any Python file: `causeway run my_study.py`. Subclass `Study` and implement `network` and `protocol`.
@@ -32,37 +32,37 @@ class Params(BaseModel):
 
 
 class Study(ABC):
-    """One evaluation: a network, a protocol, their parameters and what to plot. Instances hold no state."""
+    """One evaluation: a network, a protocol, their parameters, and its plots. Instances have no state."""
 
     name: ClassVar[str]
     """The name in result folders; by default the name of the class."""
     title: ClassVar[str]
-    """One line for reports; by default the first line of the docstring, or else the name."""
+    """One line for reports. The default is the first line of the docstring, or else the name."""
     paper: ClassVar[str] = ""
     """Short name of the paper, as in its published numbers."""
     published: ClassVar[str] = ""
     """The file of published numbers, beside the file that defines the study (see studies/*/published.csv)."""
     files: ClassVar[Sequence[str]] = ()
-    """Files that runs read, beside the study's own: names or patterns such as `data/*.csv`. They are copied to the
-    workers of a cluster."""
+    """Files that runs read, in addition to the study's own: names or patterns such as `data/*.csv`. They are copied to
+    the workers of a cluster."""
     Params: ClassVar[type[Params]] = Params
     engines: ClassVar[tuple[str, ...]] = ()
-    """The engines that may run the study, in order of preference. Empty: every engine that can build its network. The
-    first one that is installed is the default."""
+    """The engines that may run the study, in order of preference. If it is empty, every engine that can build the
+    network may. The first one that is installed is the default."""
     sweeps: ClassVar[Mapping[str, Sequence[Mapping[str, Any]]]] = {}
-    """Named lists of points, for `causeway run STUDY --sweep NAME`. Each point overrides the default parameters.
-    `make demo` runs the sweep 'demo'. The sweep 'smallest' calls every compiled kernel within a few events, so that
-    `causeway build` can compile the kernels ahead."""
+    """Named lists of points, for `causeway run STUDY --sweep NAME`. Each point overrides the default parameters. `make
+    demo` runs the sweep 'demo'. The sweep 'smallest' calls every compiled kernel within a few events, so that `causeway
+    build` can compile the kernels in advance."""
     headlines: ClassVar[Sequence[Headline]] = ()
     """The few numbers of a run that `causeway run` prints."""
     plots: ClassVar[Sequence[Plot]] = ()
     expected: ClassVar[Sequence[Expected]] = ()
-    """Violations that the study measures on purpose. All others are shown at the top of the report."""
+    """Violations that the study intends to measure. All others are shown at the top of the report."""
     scene: ClassVar[Scene | None] = None
-    """The layout of the report's animation of a run that recorded positions."""
+    """The layout of the animation in the report, for runs that recorded positions."""
 
     _by_default: ClassVar[frozenset[str]] = frozenset()
-    """Those of the attributes name and title that the class does not define."""
+    """Values of the attributes name and title that the class itself does not define."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -80,7 +80,7 @@ class Study(ABC):
 
     @abstractmethod
     def network(self, params: Any, seed: int) -> Network:
-        """Return the network of a run; `seed` is for choices made before the run (scripts, positions)."""
+        """Return the network of a run. Use `seed` for random choices before the run (scripts, positions)."""
 
     @abstractmethod
     def protocol(self, params: Any) -> Protocol:
@@ -91,17 +91,17 @@ class Study(ABC):
         return MS_PS
 
     def duration_ps(self, params: Any) -> int:
-        """Return the time at which the run ends; 0, the default: when no event is left."""
+        """Return the time at which the run ends. With 0, the default, it ends when no event is left."""
         return 0
 
     def observers(self, params: Any, nodes: int) -> Sequence[Observer]:
-        """Return the observers of a run besides the digest; the causality checker by default."""
+        """Return the observers of a run, in addition to the digest; by default the causality checker."""
         from causeway.pycontrol.checker import CausalityChecker
 
         return [CausalityChecker(nodes)]
 
     def scalars(self, params: Any, scalars: dict[str, float]) -> dict[str, float]:
-        """Return the scalars of a run to store; override it to add derived ones, such as a ratio of two scalars."""
+        """Return the scalars of a run to store. Override it to add derived ones, such as a ratio of two scalars."""
         return scalars
 
     def options(self, params: Any, engine: str) -> Mapping[str, Any]:

@@ -48,8 +48,8 @@ class StudyObject(Resolved):
         """Raise UserError if the study cannot be pickled."""
         if not self.content or not self.pickled:
             raise UserError(
-                f"{self.study.name} holds something that cannot be pickled (an open file, a lock), {remedy}, or make "
-                "it in on_start"
+                f"{self.study.name} contains an object that cannot be pickled (an open file, a lock), {remedy}, or "
+                f"make it in on_start"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -59,7 +59,8 @@ class StudyObject(Resolved):
 def study_object(make: Callable[..., Study], arguments: tuple[Any, ...], code: StudyCode, content: str) -> StudyObject:
     """Return the study that `make(*arguments)` makes, here and in other processes.
 
-    It is pickled by content, because a process that imports the script again lacks values that were changed later.
+    It is pickled by content, because a process that imports the script again does not have values that were changed
+    later.
     """
     pickled = b""
     with _own_modules_by_value(), contextlib.suppress(Exception):
@@ -68,15 +69,15 @@ def study_object(make: Callable[..., Study], arguments: tuple[Any, ...], code: S
 
 
 def check_folder(source: str | Resolved) -> None:
-    """Raise UserError if a folder could not tell two versions of a study apart."""
+    """Raise UserError if a folder could not distinguish two versions of a study."""
     if isinstance(source, StudyObject):
-        source.check_pickled("so that a folder could not tell two versions of it apart; leave out=... out")
+        source.check_pickled("so a folder could not distinguish two versions of it; omit out=...")
 
 
 def check_processes(source: str | Resolved, remedy: str = "give jobs=1") -> None:
     """Raise UserError if a study cannot be passed to other processes."""
     if isinstance(source, StudyObject):
-        source.check_pickled(f"so that other processes could not get it; {remedy}")
+        source.check_pickled(f"so it cannot be sent to other processes; {remedy}")
 
 
 def _again(pickled: bytes, code: StudyCode, content: str) -> StudyObject:
@@ -102,7 +103,7 @@ def _same(study: Study) -> Study:
 
 
 def code_of(*things: Any) -> StudyCode:
-    """Return the code behind classes and functions: their files, or that of Causeway, or none (a notebook)."""
+    """Return the code of classes and functions: their files, Causeway's, or none (a notebook)."""
     parts = [_code_of(sys.modules.get(module)) for module in dict.fromkeys(_module_of(thing) for thing in things)]
     if len(parts) == 1:
         return parts[0]
@@ -136,7 +137,7 @@ def _with_content(code: StudyCode, content: str) -> StudyCode:
 def content_of(thing: Any) -> str:
     """Return a digest of an object's content, including code that it holds; "" if it cannot be pickled.
 
-    The user's modules are included by content, and with them the variables that the code uses.
+    The user's modules are included by content, together with the variables that the code uses.
     """
     with _own_modules_by_value():
         written = io.BytesIO()
@@ -154,7 +155,7 @@ class _Content(cloudpickle.Pickler):  # type: ignore[misc]
     """Writes the content of an object, with equal bytes in every process."""
 
     def reducer_override(self, thing: Any) -> Any:
-        """Write the fields and the functions of a model class, as pydantic's compiled parts contain addresses."""
+        """Write the fields and the functions of a model class, since pydantic's compiled parts contain addresses."""
         if (
             isinstance(thing, type)
             and issubclass(thing, BaseModel)
@@ -166,7 +167,7 @@ class _Content(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def _fields_of(*parts: Any) -> tuple[Any, ...]:
-    """Return the parts; the content of a model class in a digest."""
+    """Return the parts, which stand for the content of a model class in a digest."""
     return parts
 
 
@@ -176,7 +177,7 @@ def _random_ids() -> list[str]:
 
 
 def _is_own(module: ModuleType) -> bool:
-    """Return whether a module is the user's: a file of theirs, or one that their program has made."""
+    """Return whether a module is the user's: a file of theirs, or a module that their program has made."""
     file = getattr(module, "__file__", None)
     return is_user_file(file) if file else module.__spec__ is None
 
@@ -184,7 +185,7 @@ def _is_own(module: ModuleType) -> bool:
 @contextlib.contextmanager
 def _own_modules_by_value() -> Iterator[None]:
     registered = []
-    for module in {id(one): one for one in list(sys.modules.values())}.values():  # some are there under two names
+    for module in {id(one): one for one in list(sys.modules.values())}.values():  # some modules have two names
         if inspect.ismodule(module) and module.__name__ != "__main__" and _is_own(module):
             with contextlib.suppress(ValueError):
                 cloudpickle.register_pickle_by_value(module)

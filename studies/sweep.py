@@ -30,12 +30,12 @@ from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
 
 Points = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
-"""Values of each parameter, of which every combination is run; or the combinations themselves."""
+"""The values of each parameter, of which every combination is run; or a list of combinations."""
 
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """The runs of a sweep. After an interrupt (Ctrl-C), it contains the finished runs, as does `out` if it is given."""
+    """The runs of a sweep. After an interrupt (Ctrl-C), it contains the finished runs, and so does the folder `out`."""
 
     parameters: tuple[str, ...]
     """The names of the parameters that vary."""
@@ -53,13 +53,15 @@ class Sweep:
         """Return one row for each point: the number of runs, and for each scalar its mean and 95 % interval.
 
         Args:
-            scalars: The scalars; by default all. `x` gives the columns `x`, `x_low` and `x_high`.
+            scalars: The scalars, by default all. A scalar `x` gives the columns `x`, `x_low` and `x_high`.
         """
         frame = self.frame()
         fixed = {*self.parameters, "seed", "engine", "digest", "run_id", "wall_s"}
         chosen = list(scalars) or [name for name in frame.columns if name not in fixed]
         if unknown := [name for name in chosen if name not in frame.columns]:
-            raise UserError(f"no run has a scalar {unknown[0]!r}; there are {', '.join(set(frame.columns) - fixed)}")
+            raise UserError(
+                f"no run has a scalar {unknown[0]!r}; known scalars: {', '.join(set(frame.columns) - fixed)}"
+            )
         keys = [_hashable(row, self.parameters) for row in self._rows]
         rows = []
         for key in dict.fromkeys(keys):
@@ -77,7 +79,7 @@ class Sweep:
 
 
 class SweepError(RunError):
-    """Runs of a sweep failed. `sweep` has the finished ones, and the messages of all that failed."""
+    """Raised if runs of a sweep failed. `sweep` has the finished runs, and the error messages of all that failed."""
 
     def __init__(self, message: str, sweep: Sweep) -> None:
         super().__init__(message)
@@ -114,12 +116,12 @@ def sweep(
         seeds: The seeds of each point.
         out: The result folder; None: a temporary one. Runs in it that were made by the same code are not repeated.
         jobs: The number of processes, by default the number of cores.
-        may_fail: Return the finished runs where others failed, which are in `failed`.
+        may_fail: Return the finished runs even if others failed. The failed runs are in `failed`.
         setting: See `run`.
 
     Raises:
-        UserError: No such runs are possible.
-        SweepError: Runs failed, and must not, or all did. Its `sweep` has the finished ones.
+        UserError: The runs are not possible.
+        SweepError: Runs failed without `may_fail`, or all of them failed. Its `sweep` has the finished ones.
     """
     listed = _points(points)
     planned = RunRequest.of(protocol, network, setting).jobs(listed, seeds)
@@ -149,23 +151,25 @@ def compare(
         one: A study or a protocol, as for `run`.
         other: Another one.
         network: See `run`.
-        seeds: The seeds, two at least.
+        seeds: The seeds, at least two.
         params: Parameters of both, see `run`.
         out: See `sweep`.
         jobs: See `sweep`.
         setting: See `run`.
 
     Raises:
-        UserError: No such runs are possible.
+        UserError: The runs are not possible.
         RunError: A run failed.
     """
     chosen, point = list(seeds), [point_from(params)]
     if len(set(chosen)) < 2:
-        raise UserError("compare needs two seeds or more, as in seeds=range(10): one pair of runs has no interval")
+        raise UserError(
+            "compare needs at least two seeds, as in seeds=range(10), since one pair of runs has no interval"
+        )
     sides = [RunRequest.of(each, network, setting).jobs(point, chosen) for each in (one, other)]
     swept = [_swept(side, (), out, jobs) for side in sides]
     if any(side.interrupted for side in swept):
-        raise RunError("interrupted; give out=... to keep the runs that are finished")
+        raise RunError("interrupted; use out=... to keep finished runs")
     frames = [side.frame().set_index("seed") for side in swept]
     names = [_label(side[0]) for side in sides]
     if names[0] == names[1]:
@@ -174,7 +178,7 @@ def compare(
 
 
 def _points(points: Any) -> list[dict[str, Any]]:
-    """Return the list of points: every combination, or those given."""
+    """Return the list of points: every combination, or the given list."""
     if not isinstance(points, Mapping):
         if not isinstance(points, Iterable) or isinstance(points, str):
             points = [points]
@@ -230,14 +234,14 @@ def _swept(
 
 def _failures(sweep: Sweep, planned: int) -> str:
     run_id, message = next(iter(sweep.failed.items()))
-    remedy = "; may_fail=True returns the others" if len(sweep.failed) < planned else ""
+    remedy = "; may_fail=True returns the finished ones" if len(sweep.failed) < planned else ""
     return f"{len(sweep.failed)} of {planned} runs failed{remedy}; the first, {run_id}: {message}"
 
 
 def _refuse_in_worker() -> None:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise UserError(
-            "a worker process imports this file and would start the sweep again; put the call under "
+            "a worker process imports this file and would start the sweep again; move the call below "
             'if __name__ == "__main__":'
         )
 

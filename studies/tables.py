@@ -1,4 +1,4 @@
-"""Write the tables of results in docs/papers from result folders (`causeway tables`). Start with `update`.
+"""Write the tables of results in docs/papers from result folders (`causeway tables`). Start here: `update`.
 
 A study's package may have a module `tables` with
 
@@ -39,7 +39,7 @@ Table = Callable[["Measured"], Sequence[str]]
 
 
 class NotRun(UserError):
-    """A table shows a point for which there is no run."""
+    """Raised if a table shows a point for which there is no run."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Measured:
         """Return the mean of a scalar, or of an expression over scalars; raise NotRun if no run has it."""
         values = self.values(formula)
         if not values:
-            raise NotRun(f"no run has {formula} at one of its points")
+            raise NotRun(f"no run of one of its points has {formula}")
         return sum(values) / len(values)
 
     def interval(self, formula: str) -> tuple[float, float]:
@@ -115,7 +115,7 @@ def _published(study: type[Study]) -> list[dict[str, Any]]:
 
 
 def _of(row: Row, name: str) -> Any:
-    """Return a scalar of a run or, if there is none of this name, a parameter."""
+    """Return a scalar of a run, or a parameter if no scalar has this name."""
     return row[name] if row.get(name) is not None else row["parameters"].get(name)
 
 
@@ -134,14 +134,14 @@ def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tu
     """
     found = [one for folder in folders for one in _of_folder(study, scalars, folder)]
     if not found:
-        raise UserError(f"these folders contain no finished run of {study.name}; make some with `causeway run`")
+        raise UserError(f"these folders contain no finished run of {study.name}; `causeway run` makes runs")
     codes: dict[tuple[str, str], str] = {}
     for row, code in found:
         point, engine, _ = _key(row)
         if (first := codes.setdefault((point, engine), code)) != code:
             raise UserError(
-                f"the folders contain runs by codes {versions.short(first)} and {versions.short(code)} of one point "
-                f"({point}) on {engine}; a table shows one code: name other folders"
+                f"the folders contain runs of one point ({point}) on {engine} by two versions of the code, "
+                f"{versions.short(first)} and {versions.short(code)}; a table shows one version: choose other folders"
             )
     return in_order({_key(row): row for row, _ in found}.values())
 
@@ -152,7 +152,7 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple
     runs = runs[runs["study"] == study.name].fillna({"code": ""})
     if versions.mixed_groups(runs):
         mixed = next(versions.mixed_versions(folder, study.name))
-        raise UserError(f"{folder}: {mixed}; a table shows one code: name other folders")
+        raise UserError(f"{folder}: {mixed}; a table shows one version: choose other folders")
     given = store.read_pandas(folder, "parameters").groupby("run_id")
     texts = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in given}
     values = run_values(store.read_pandas(folder, "scalars"), scalars).groupby("run_id")
@@ -177,7 +177,7 @@ def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def text_of(study: Study, scalars: Sequence[str], rows: Iterable[Row]) -> str:
-    """Return the text of a file of numbers; of the parameters it contains those that differ from their defaults."""
+    """Return the text of a file of numbers. It contains only parameters that differ from their defaults."""
     defaults = study.Params().model_dump()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -209,7 +209,7 @@ def module_of(study: Study) -> ModuleType:
     """Return the module `tables` beside the study; raise UserError if there is none."""
     found = tables_of(type(study))
     if found is None:
-        raise UserError(f"study {study.name} has no module 'tables' beside it, which defines the tables of its page")
+        raise UserError(f"study {study.name} has no module 'tables' beside it to define the tables of its page")
     return found
 
 
@@ -222,11 +222,11 @@ def tables_of(study: type[Study]) -> ModuleType | None:
 
 
 def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Row, ...]) -> tuple[str, list[str]]:
-    """Write the tables of a page anew.
+    """Write the tables of a page again.
 
     Returns:
         The text of the page, and the names of unchanged tables, each with the reason: no function writes it, or a point
-        of it was not run. In place of a table that was never written, the page has a note that it was not run.
+        of it was not run. Instead of a table that was never written, the page contains a note.
     """
     measured, left = Measured(study, rows), []
 
@@ -254,9 +254,9 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
 
     Args:
         study: The study.
-        folders: Its result folders; none: the file of numbers stays as it is.
+        folders: Its result folders. Without folders, the file of numbers is not changed.
         page: The page.
-        add: Keep runs in the file of numbers that are not in the folders.
+        add: Keep runs of the file of numbers that are in none of the folders.
 
     Returns:
         One line for each file that was written.
@@ -270,16 +270,16 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
         _land(path, text_of(study, module.SCALARS, rows))
         written_files.append(f"{path}: {len(rows)} runs")
     elif not before:
-        raise UserError(f"there is no {path} yet: name the result folders that contain the runs")
+        raise UserError(f"there is no {path} yet: add the result folders that contain the runs")
     rows = read(study, path.read_text())
     text, left = written(page.read_text(), study, module.TABLES, rows)
     _land(page, text)
-    written_files.append(f"{page}: tables written" + (f"; left as they are: {', '.join(left)}" if left else ""))
+    written_files.append(f"{page}: tables written" + (f"; not changed: {', '.join(left)}" if left else ""))
     return written_files + _of_all(page.parent)
 
 
 def _of_all(papers: Path) -> list[str]:
-    """Write the tables of all papers: in the README beside the page, and in that of the checkout."""
+    """Write the tables of all papers: in the README beside the page, and in the README of the checkout."""
     from causeway.studies import scores
 
     candidates = (papers / "README.md", papers.parent.parent / "README.md")
@@ -308,7 +308,7 @@ def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """Format a number with separators of thousands."""
+    """Format a number with thousands separators."""
     return f"{value:,.{decimals}f}"
 
 
@@ -325,7 +325,7 @@ def short(value: float) -> str:
 def with_interval(values: Sequence[float], show: Callable[[float], str] = short) -> str:
     """Format the mean and its 95 % interval; "" if there are no values.
 
-    If the interval is wider on one side than the mean, "too few seeds" takes its place.
+    If one side of the interval is wider than the mean, the text is "too few seeds".
     """
     if not values:
         return ""
@@ -342,8 +342,8 @@ def of_points(
 
     Args:
         measured: All runs of the study.
-        points: Words -> the parameters of a point, and perhaps `engine`.
-        quantities: Words -> a scalar, or an expression over scalars and parameters.
+        points: Maps the name of a row to the parameters of a point, perhaps with `engine`.
+        quantities: Maps the head of a column to a scalar, or to an expression over scalars and parameters.
         first: The head of the first column.
 
     Raises:
@@ -361,7 +361,7 @@ def of_points(
 
 
 def beside(measured: float, paper: float | None, decimals: int = 0) -> str:
-    """Format a measured number, with the paper's in parentheses; "=" if all printed digits are the same."""
+    """Format a measured number with the paper's in parentheses, or "=" if all printed digits are the same."""
     text = number(measured, decimals)
     if paper is None:
         return text

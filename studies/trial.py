@@ -23,32 +23,33 @@ from causeway.studies.study import Study
 
 SEED = 1
 SIZES = (2, 3, 4)
-"""The numbers of nodes (in a model with stations, of hosts) to try if the user sets none and the study has more."""
+"""The numbers of nodes (or of hosts, in a model with stations) to try if the user sets none and the study has more."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The settings of a model: study, parameters, faults and properties. They can be written as JSON (`as_json`)."""
+    """The settings of a model: study, parameters, faults and properties. `as_json` returns them as JSON."""
 
     study_name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     budget: Mapping[str, Any] = field(default_factory=dict)
-    """Changes to the study's own budget of losses, crashes and other optional events."""
+    """Changes to the study's own limits on losses, crashes and other optional events."""
     always: tuple[str, ...] = ()
-    """Python conditions over `nodes` (and `model`; formerly `world`) that must hold in every state."""
+    """Python conditions on `nodes` (and `model`, formerly `world`) that must hold in every state."""
     at_end: tuple[str, ...] = ()
     """Python conditions that must hold when no event is left."""
     bounds: Mapping[str, int] = field(default_factory=dict)
-    """Name of an attribute of nodes -> the largest number of things that a node may keep in it."""
+    """Maps an attribute of nodes to the maximum number of things in it."""
     clocks: str = ""
-    """The order of timers, if not the study's; see `Model.clocks`."""
+    """The order of timers, if it differs from the study's; see `Model.clocks`."""
     calls: tuple[str, ...] = ()
-    """The application's calls that may happen; empty: all calls of the study."""
+    """The application's calls that may happen; if empty, all calls of the study."""
     every: bool = False
-    """True for an exhaustive search, for which a study may have other settings."""
+    """True for an exhaustive search. A study may have other settings for it."""
     contents: bool = False
-    """True if changes of contents after they were sent are violations, too. Some counterexamples violate only this."""
+    """True if a change of contents after they were sent is a violation, too. Some counterexamples have no other
+    violation."""
 
     def __post_init__(self) -> None:
         known = (*properties.ON_DELIVERY, *properties.QUIESCENT)
@@ -63,7 +64,7 @@ class Trial:
 
     @property
     def checks(self) -> Checks:
-        """The study's own settings of checks."""
+        """The study's own settings for checks."""
         found = self.study.checks(make_params(self.study, self.settings))
         return found.every if self.every and found.every is not None else found
 
@@ -88,7 +89,7 @@ class Trial:
         return size_of(self.study, self.settings)
 
     def sizes(self) -> list[Trial]:
-        """Return trials with a few nodes, if the user has set no number of nodes and it is large; else this trial."""
+        """Return trials with a few nodes if the study has many by default; else only this trial."""
         size = self.size
         if size is None or size.name in self.settings or size.value <= SIZES[-1]:
             return [self]
@@ -138,8 +139,8 @@ class Trial:
         protocol = checks.protocol() if checks.protocol else study.protocol(params)
         if not isinstance(protocol, PerNode):
             raise UserError(
-                f"study {study.name} computes on columns with these parameters; `check` needs a protocol of nodes "
-                "(PerNode): name a reference implementation in `Study.checks`"
+                f"study {study.name} has a vectorized protocol with these parameters; `check` needs a protocol of "
+                f"nodes (PerNode): select a reference implementation in `Study.checks`"
             )
         if checks.model is not None:
             model = checks.model(protocol, self.full_budget())
@@ -162,7 +163,7 @@ class Trial:
         return model
 
     def check_effect(self) -> None:
-        """Refuse parts of the budget without any effect, so that a search tries all that it seems to try."""
+        """Refuse settings of the budget that have no effect, so that a search tries everything that was requested."""
         budget, model = self.full_budget(), self.make()
         with closing(model):
             clocks, without = model.clocks, []
@@ -175,7 +176,7 @@ class Trial:
             if self.budget.get("calls") and not model.calls:
                 without.append("--calls needs calls of the study (Checks.calls): its application only broadcasts")
         if without:
-            raise UserError(f"study {self.study.name}: {without[0]}; leave it out")
+            raise UserError(f"study {self.study.name}: {without[0]}; remove the option")
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as a mapping to write as JSON."""
@@ -190,7 +191,7 @@ class Size(NamedTuple):
 
 
 def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
-    """Return the parameter whose decrement removes one node, and its value; None if there is none."""
+    """Return the parameter that sets the number of nodes, if one less removes one node; None if there is none."""
 
     def nodes_with(changed: Mapping[str, Any]) -> int:
         try:
@@ -208,28 +209,28 @@ def size_of(study: Study, settings: Mapping[str, Any]) -> Size | None:
 
 
 def parse_bounds(texts: Sequence[str]) -> dict[str, int]:
-    """Return ['held=3'] as {'held': 3}; raise UserError if a value is not a whole number."""
+    """Parse bounds: ['held=3'] becomes {'held': 3}. Raise UserError if a value is not a whole number."""
     found = {}
     for text in texts:
         if "=" not in text:
-            raise UserError(f"'{text}' is no bound; write --bound NAME=N, N a whole number")
+            raise UserError(f"'{text}' is not a bound; write --bound NAME=N, where N is a whole number")
     for name, text in parse_settings(texts).items():
         if not text.isdigit():
-            raise UserError(f"'{name}={text}' is no bound; write --bound NAME=N, where N is a whole number")
+            raise UserError(f"'{name}={text}' is not a bound; write --bound NAME=N, where N is a whole number")
         found[name] = int(text)
     return found
 
 
 def condition(text: str) -> Any:
-    """Return a rule that evaluates a Python condition over `nodes` and `model` from the user's command line.
+    """Return a rule that evaluates a Python condition on `nodes` and `model` from the user's command line.
 
     Raises:
-        UserError: The condition is no Python expression. The rule raises it, too, if the evaluation fails.
+        UserError: The condition is not a Python expression. The rule also raises it if the evaluation fails.
     """
     try:
         code = compile(text, "<condition>", "eval")
     except SyntaxError as error:
-        raise UserError(f"'{text}' is no Python condition: {error.msg}") from None
+        raise UserError(f"'{text}' is not a Python condition: {error.msg}") from None
 
     @calls_handlers
     def rule(model: Any) -> str | None:

@@ -1,7 +1,7 @@
 """Execute a run twice, compare the two and find the first difference (`causeway run --twice`).
 
-Each is executed in its own process, with different values of PYTHONHASHSEED and different addresses of objects, so that
-addresses and the order of sets differ as they do from one day to the next. No results are stored. Start with `twice`.
+Each execution has its own process, with another PYTHONHASHSEED and other addresses of objects, so that addresses and
+the order of sets differ as in runs on different days. No results are stored. Start here: `twice`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HASH_SEEDS = ("1", "4242")
 DEADLINE_S = 3600
 S_PS = 10**12
 ONE_KEPT_IN = 8
-"""One in this number of blocks is kept. Otherwise the memory would be freed as a whole, and reused in the old order."""
+"""One in this number of blocks of memory is kept. Otherwise all memory would be freed and reused in the old order."""
 
 
 class Row(NamedTuple):
@@ -53,10 +53,10 @@ class Comparison(NamedTuple):
 
     digests: tuple[str, str]
     rows: int
-    """The number of events from the beginning that are the same in both."""
+    """The number of first events that are the same in both runs."""
     first: Row | None
     second: Row | None
-    """The first events that differ; None for a run that had ended."""
+    """The first events that differ; None for a run that had already ended."""
     scalars: tuple[str, ...] = ()
     """Scalars that differ, each with its two values."""
 
@@ -67,8 +67,8 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         if self.same:
-            return f"the same twice: {self.rows:,} events, digest {self.digests[0]}"
-        look = "look there for anything outside the simulation: the order of a set, datetime.now(), a file, a global"
+            return f"both runs are the same: {self.rows:,} events, digest {self.digests[0]}"
+        look = "look there for something outside the simulation: the order of a set, datetime.now(), a file, a global"
         if self.first is self.second is None:
             differ = ", ".join(self.scalars) or f"digest {' and '.join(self.digests)}"
             return f"the runs differ in {differ}; all {self.rows:,} events are the same"
@@ -111,7 +111,7 @@ def _other_scalars(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[st
 
 
 def _run(job: Job, place: Path) -> dict[str, Any]:
-    """Start a process for one of the runs; return its digest and scalars."""
+    """Start a process for one of the runs. Return its digest and scalars."""
     place.mkdir()
     environment = {**os.environ, "PYTHONHASHSEED": place.name, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
@@ -123,11 +123,14 @@ def _run(job: Job, place: Path) -> dict[str, Any]:
     if "digest" in found:
         return found
     why = found.get("error") or done.stderr.decode(errors="replace").strip() or f"exit status {done.returncode}"
-    raise RunError(f"a run of {job.study.name} failed while it was compared: {why}")
+    raise RunError(f"one of two runs of {job.study.name} failed: {why}")
 
 
 def _main(place: Path) -> None:
-    """Execute one of the runs, in this process; the second one also looks for contents that are changed."""
+    """Execute one of the runs in this process.
+
+    The second run also looks for contents that change after they were sent.
+    """
     job = pickle.load(sys.stdin.buffer)
     if job.external is not None:  # otherwise OMNeT++ writes its files into the user's project
         job = job.but(options={**job.options, "results": str(place / "omnetpp")})
@@ -144,7 +147,7 @@ def _main(place: Path) -> None:
 
 
 def _other_addresses() -> list[bytes]:
-    """Shuffle free memory, so that new objects get other addresses, and an order by id() changes.
+    """Shuffle free memory, so that new objects get other addresses and an order by id() changes.
 
     The caller must keep the returned blocks during the run.
     """

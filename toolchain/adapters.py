@@ -1,7 +1,7 @@
-"""Compiles the adapters, the C++ modules inside a simulator, into the user's cache folder. Start at `build`.
+"""Compile the adapters, the C++ modules inside a simulator, into the user's cache folder. Start here: `build`.
 
-An adapter has a folder of its own for each simulator, version of Causeway and installation, so that several can be used
-side by side. A stamp beside the products holds a digest of the sources: after a change, make compiles the parts that
+An adapter has a separate folder for each simulator, version of Causeway and installation, so that several can be used
+side by side. A stamp beside the products contains a digest of the sources. After a change, make compiles the parts that
 depend on it.
 """
 
@@ -28,7 +28,7 @@ SHARED = ("proto", "bridge/cpp")
 """The sources that all adapters share."""
 SUFFIXES = (".cc", ".h", ".ned", ".proto")
 LAST_LINES = 12
-"""The lines of the compiler's output shown in an error."""
+"""The number of lines of the compiler's output shown in an error."""
 
 Say = Callable[[str], None]
 
@@ -48,7 +48,7 @@ class Adapter:
     variables: Mapping[str, str] = field(default_factory=dict)
     """The variables passed to its Makefile."""
     folders: tuple[str, ...] = ()
-    """The folders of its own sources, below `SOURCES`; (): `folder`."""
+    """The folders of its own sources, below `SOURCES`; () for `folder` only."""
     base: Adapter | None = None
     """The adapter that it is linked with; its folder is passed to the Makefile as BASE."""
 
@@ -76,25 +76,25 @@ class Adapter:
         return self._stamped("stamp") and all(self.product(p).exists() for p in self.products)
 
     def failure(self) -> str | None:
-        """Return why the present sources could not be compiled, in one line; None if that did not fail so far."""
+        """Return the reason why the present sources could not be compiled; None if this has not failed so far."""
         if self.base is not None and (why := self.base.failure()):
             return why
         if not self._stamped("failed"):
             return None
         return (
             f"the {self.name} adapter for {self.simulator} does not compile (see {self.directory / 'log'}): use "
-            "another version, or mend the error in that log and run `causeway build`"
+            f"another version, or correct the error in that log and run `causeway build`"
         )
 
     def _stamped(self, name: str) -> bool:
-        """Return whether a file in its folder has the digest of the present sources."""
+        """Return whether a file in the adapter's folder has the digest of the present sources."""
         with suppress(OSError):
             return (self.directory / name).read_text() == digest_of(self.sources(), SOURCES)
         return False
 
 
 def missing_tools() -> str | None:
-    """Return which tools are missing to compile an adapter and how to install them, in one line; None if none is."""
+    """Return the tools that are missing to compile an adapter, with the remedy, in one line; None if none is."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if "pkg-config" not in missing:
         missing += [p for p in PACKAGES if subprocess.run(["pkg-config", "--exists", p], check=False).returncode != 0]

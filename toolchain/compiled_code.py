@@ -1,9 +1,9 @@
 """The folders in which numba keeps compiled functions: one for each state of the sources.
 
-numba compares only the file of the function that it loads. After a change of a function in another file that was
-compiled in, it would go on with the old code. So the folder's name is a digest of all sources that compiled functions
-use, and of their paths, which numba also compares. Compiled code of a user's files goes into a folder of its own, named
-by these files as well.
+numba checks only the file of the function that it loads. If a function of another file was compiled into it and has
+changed, numba would still use the old code. So the folder's name is a digest of all sources that compiled functions
+use, and of their paths, which numba also checks. Compiled code of a user's files is kept in a separate folder, whose
+name also depends on these files.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from causeway.toolchain.installation import SOURCES, VARIABLE, cache_dir
 SOURCES_OF_KERNELS = (
     "analysis/convert", "bridge", "network", "proto", "pycontrol", "studies/dcs23", "studies/hash", "toolchain",
 )  # fmt: skip
-"""The packages with compiled functions, and all that these import."""
+"""The packages with compiled functions, and all packages that these import."""
 IN_USE_S = 3600
-"""A folder is never removed within this time after its last use, because a process may be compiling into it."""
+"""A folder is not removed within this time after its last use, since a process may be compiling into it."""
 KEPT_FOLDERS, KEPT_S = 12, 30 * 24 * 3600
 """The largest number of folders of other states that are kept, and the time for which each is kept after its last use.
 One takes 25 MB."""
@@ -45,10 +45,10 @@ def kernels_dir() -> Path:
 
 
 def use_for(files: Iterable[Path]) -> None:
-    """Let numba keep the code compiled from a user's files in a folder of their own, from now on."""
+    """Make numba keep the compiled code of a user's files in a separate folder, from now on."""
     files = list(files)
     if any(b"numba" in file.read_bytes() for file in files):
-        import numba  # imported only where it is needed, as that takes a third of a second
+        import numba  # imported only where it is needed, since this takes a third of a second
 
         folder = kernels_dir().with_name(f"{kernels_dir().name}-{_digest(files)}")
         _prepare(folder)
@@ -59,8 +59,8 @@ def use_for(files: Iterable[Path]) -> None:
 def unwritable_folder(folder: Path, error: OSError) -> UserError:
     """Return the error for a folder that cannot be written."""
     return UserError(
-        f"compiled code cannot be kept in {folder} ({error.strerror or error}): make room there, or name another "
-        f"folder in {VARIABLE}"
+        f"compiled code cannot be kept in {folder} ({error.strerror or error}): free some space there, or set "
+        f"{VARIABLE} to another folder"
     )
 
 
@@ -76,14 +76,14 @@ def _prepare(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
-    except OSError as error:  # numba would choose a folder by itself, and miss changes in other files
+    except OSError as error:  # numba would choose a folder itself, and miss changes in other files
         raise unwritable_folder(folder, error) from None
     _sweep(folder)
 
 
 def _sweep(ours: Path) -> None:
-    """Remove folders of other states: those unused for long, and the oldest if there are too many."""
-    with suppress(OSError):  # another process sweeps, too
+    """Remove folders of other states: those that were not used for long, and the oldest ones if there are too many."""
+    with suppress(OSError):  # another process is doing this, too
         others = [(place.stat().st_mtime, place) for place in ours.parent.iterdir() if place != ours]
         for number, (used, place) in enumerate(sorted(others, reverse=True), 1):
             unused_s = time.time() - used

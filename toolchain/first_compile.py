@@ -1,7 +1,7 @@
-"""Reports when kernels must be compiled: in the first run after an installation, or after a change of a kernel.
+"""Report when kernels must be compiled: in the first run after an installation, or after a change of a kernel.
 
-Without a message, a run that waits for the compiler looks as if it hung. numba announces the functions that it
-compiles, and not those that it loads from the cache folder.
+Without a message, a run that waits for the compiler seems to hang. numba reports the functions that it compiles, but
+not those that it loads from the cache folder.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from numba.core import event
 
 MOST_S = 25
-"""An upper bound for all kernels of one study on a core of 2 GHz or more; 10 to 22 s were measured."""
+"""An upper bound for the time to compile all kernels of one study on a core of 2 GHz or more; 10 to 22 s were measured.
+"""
 
 
 class FirstCompile(event.Listener):
@@ -23,7 +24,7 @@ class FirstCompile(event.Listener):
         self.compiled: list[str] = []
 
     def on_start(self, event: event.Event) -> None:
-        """Note the function, unless it is numba's own."""
+        """Record the function, unless it is numba's own."""
         function = event.data["dispatcher"].py_func
         if function.__module__.startswith("numba."):  # numba's own helpers belong to a kernel, or compile quickly
             return

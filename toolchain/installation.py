@@ -1,7 +1,7 @@
 """Paths: the sources that came with this installation, and the user's cache folder for everything that is built.
 
-The sources (C++, NED, the contract) are beside the Python code, in a wheel as in a checkout. Nothing is ever written
-there: another user may own the installation.
+The sources (C++, NED, the contract) are beside the Python code, in a wheel and in a checkout. Nothing is written there,
+since another user may own the installation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUMMARY = "Runs distributed protocols written in Python on packet-level network 
 @cache
 def version() -> str:
     """Return the version of Causeway: that of the checkout, or the installed one."""
-    from importlib import metadata  # imported here, because it takes longer to load than most commands to start
+    from importlib import metadata  # imported here, since it takes longer to load than most commands take to start
 
     project = SOURCES / "pyproject.toml"
     if project.is_file():
@@ -44,11 +44,11 @@ def version() -> str:
 
 
 def has_other_distribution() -> bool:
-    """Return True if a distribution named `causeway` is in this environment, without the time that `metadata` takes."""
+    """Return whether a distribution named `causeway` is in this environment. `metadata` would take longer."""
     for folder in sys.path:
         try:
             names = os.listdir(folder)
-        except OSError:  # "" and zips, too
+        except OSError:  # "" and zips are skipped, too
             continue
         if any(name.startswith("causeway-") and name.endswith(".dist-info") for name in names):
             return True
@@ -56,14 +56,16 @@ def has_other_distribution() -> bool:
 
 
 def other_distribution() -> str:
-    """Describe a distribution named `causeway` in this environment, and what to do; "" if there is none."""
+    """Describe a distribution named `causeway` in this environment with the remedy; "" if there is none."""
     from importlib import metadata
 
     try:
         found = metadata.distribution("causeway")
     except metadata.PackageNotFoundError:
         return ""
-    relation = "an older name of this one" if found.metadata["Summary"].startswith(SUMMARY) else "another project"
+    relation = (
+        "an older name of this distribution" if found.metadata["Summary"].startswith(SUMMARY) else "another project"
+    )
     return f"the distribution causeway {found.version} is {relation}, with the same import: pip uninstall causeway"
 
 
@@ -71,7 +73,7 @@ def other_distribution() -> str:
 def commit() -> str:
     """Return the commit of the installation or, in a checkout, of its sources; "" if it is unknown.
 
-    A "+" after it means that the sources have changes.
+    A "+" after it means that the sources have been changed.
     """
     if (SOURCES / "COMMIT").exists():
         return (SOURCES / "COMMIT").read_text().strip()
@@ -89,7 +91,7 @@ def commit() -> str:
 def _git(*words: str) -> str:
     """Return the output of git for the sources.
 
-    It takes no lock, which would stay if git were killed with this process.
+    git takes no lock, since a lock would remain if git were killed with this process.
     """
     command = ["git", "--no-optional-locks", *words]
     return subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False).stdout.strip()

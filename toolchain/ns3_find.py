@@ -1,6 +1,6 @@
-"""Finds ns-3: NS3_ROOT, else the package of PyPI, else `ns3` on PATH or the pkg-config files of an install.
+"""Find ns-3: NS3_ROOT, else the package of PyPI, else `ns3` on PATH or the pkg-config files of an installation.
 
-NS3_ROOT names the package's folder, a source tree in which `./ns3 build` was run, or the prefix of an install.
+NS3_ROOT is the package's folder, a source tree in which `./ns3 build` was run, or the prefix of an installation.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 VERSIONS = ("3.44", "3.45", "3.46", "3.47", "3.48")
-"""The versions of ns-3 that the adapter is written for."""
+"""The versions of ns-3 for which the adapter is written."""
 HOW_TO_GET_IT = "no ns-3 found: pip install --no-deps ns3==3.44.post0 (or set NS3_ROOT=...)"
 LIBRARY = re.compile(
     r"libns(3[.\d]*\d|3-dev|3)-core(?:-(default|debug|release|optimized|minsizerel|relwithdebinfo))?\.so"
 )
 ASSERTING = ("default", "debug", "relwithdebinfo")
-"""The build profiles in which ns-3 logs and asserts; the layout of its classes depends on it."""
+"""The build profiles in which ns-3 has logging and assertions. The layout of its classes depends on these."""
 LIB_FOLDERS = ("lib", "lib64", "lib/x86_64-linux-gnu")
 
 
@@ -32,7 +32,7 @@ class Ns3:
 
     root: Path
     include: Path
-    """The folder with the folder `ns3` of headers."""
+    """The folder that contains the folder `ns3` of headers."""
     lib: Path
     version: str
     prefix: str
@@ -54,7 +54,8 @@ class Ns3:
             return None
         how = "newer" if _numbers(self.version) > _numbers(VERSIONS[-1]) else "older"
         return (
-            f"ns-3 {self.version} in {self.root} is {how} than the adapter is written for ({VERSIONS[0]} to "
+            f"ns-3 {self.version} in {self.root} is {how} than the versions that the adapter supports ({VERSIONS[0]} "
+            f"to "
             f"{VERSIONS[-1]}): set NS3_ROOT to one of these, or pip install --no-deps ns3==3.44.post0"
         )
 
@@ -69,7 +70,7 @@ class Ns3:
 
 
 def find_ns3() -> Ns3 | None:
-    """Return the ns-3 to use, which may be one that is refused; None if there is none."""
+    """Return the ns-3 to use, even if it is refused; None if there is none."""
     if root := os.environ.get("NS3_ROOT"):
         return _built_in(Path(root))
     found = [ns3 for root in _roots() if (ns3 := _built_in(root)) is not None]
@@ -77,14 +78,14 @@ def find_ns3() -> Ns3 | None:
 
 
 def missing_ns3() -> str | None:
-    """Return why there is no ns-3 that can be used, and what to do, in one line; None if there is one."""
+    """Return the reason why no ns-3 can be used, and the remedy, in one line; None if one can be used."""
     found = find_ns3()
     if found is not None:
         return found.refusal
     if root := os.environ.get("NS3_ROOT"):
         return (
             f"NS3_ROOT={root} has no built ns-3 (include/ns3 and lib, or build/include/ns3 and build/lib): run ./ns3 "
-            "configure && ./ns3 build there, or name another folder"
+            f"configure && ./ns3 build there, or choose another folder"
         )
     return HOW_TO_GET_IT
 

@@ -1,4 +1,4 @@
-"""Finds OMNeT++ and INET, and the reasons why an installation cannot be used. Start at `find_omnetpp`, `installed`.
+"""Find OMNeT++ and INET, or the reasons why they cannot be used. Start here: `find_omnetpp`, `installed`.
 
 OMNETPP_ROOT and INET_ROOT (or `--omnetpp` and `--inet`) choose. Without them, an OMNeT++ on PATH is used (a shell in
 which its `setenv` was sourced, or one of opp_env), else the newest in an opp_env workspace around the present folder,
@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 
 OLDEST = (6, 0)
-"""The oldest OMNeT++ that the adapters are written for."""
+"""The oldest OMNeT++ for which the adapters are written."""
 INETS = {"4.5": "6.0", "4.6": "6.2", "4.7": "6.4"}
-"""The versions of INET that the adapter is written for, and the oldest OMNeT++ that each can be built with."""
+"""The versions of INET for which the adapter is written, and the oldest OMNeT++ with which each can be built."""
 HOW_TO_GET_IT = (
     "no OMNeT++ found: install OMNeT++ 6.1 or newer (omnetpp.org), build it (MODE=release), put its bin directory on "
     "PATH or set OMNETPP_ROOT=..."
@@ -48,7 +48,7 @@ class Found:
 
     @property
     def folders(self) -> tuple[Path, Path | None]:
-        """The folders of OMNeT++ and INET: what tells two pairs apart."""
+        """The folders of OMNeT++ and INET, which distinguish two pairs."""
         return self.root.resolve(), self.inet_root.resolve() if self.inet_root is not None else None
 
     @property
@@ -58,7 +58,7 @@ class Found:
 
     @property
     def omnetpp_text(self) -> str:
-        """The version for result tables, of networks that do not use INET."""
+        """The version for result tables, for networks that do not use INET."""
         return f"OMNeT++ {self.version}"
 
     @property
@@ -81,7 +81,7 @@ class Installed:
 
 
 def find_omnetpp() -> Found | None:
-    """Return the OMNeT++ to use; None if there is none that can be used."""
+    """Return the OMNeT++ to use; None if none can be used."""
     if root := os.environ.get("OMNETPP_ROOT"):
         return None if omnetpp_refusal(Path(root)) else pair_of(Path(root))
     for here in _on_path():
@@ -92,7 +92,7 @@ def find_omnetpp() -> Found | None:
 
 
 def missing_omnetpp() -> str:
-    """Return why no OMNeT++ can be used, and what to do, in one line."""
+    """Return the reason why no OMNeT++ can be used, and the remedy, in one line."""
     if root := os.environ.get("OMNETPP_ROOT"):
         return f"OMNETPP_ROOT={root}: {omnetpp_refusal(Path(root))}"
     refused = (omnetpp_refusal(root) for root in (*_on_path(), *_usual_places()))
@@ -131,14 +131,14 @@ def installed() -> Iterator[Installed]:
 
 
 def pairs() -> list[Found]:
-    """Return every pair of OMNeT++ and INET that can be used, the one that is used first if it is among them."""
+    """Return every pair of OMNeT++ and INET that can be used. The pair that is used by default comes first."""
     found = [one.pair for one in installed() if one.what == "INET" and one.pair is not None]
     used = find_omnetpp()
     return sorted(found, key=lambda pair: used is None or pair.folders != used.folders)
 
 
 def _without_duplicates(folders: list[Path]) -> list[Path]:
-    """Return the folders without duplicates: of several paths of one folder, the first stays."""
+    """Return the folders without duplicates. Of several paths of one folder, the first is kept."""
     found: dict[Path, Path] = {}
     for folder in folders:
         found.setdefault(folder.resolve(), folder)
@@ -156,12 +156,12 @@ def _installed_inet(inet: Path, pairs: list[Found]) -> Installed:
 
 
 def omnetpp_refusal(root: Path) -> str | None:
-    """Return why an OMNeT++ cannot be used, and the remedy, in one line; None if it can."""
+    """Return the reason why an OMNeT++ cannot be used, and the remedy, in one line; None if it can be used."""
     version = version_of(root) if (root / "Makefile.inc").exists() or (root / "Version").exists() else None
     if version is None:
-        return f"{root} is no OMNeT++: it has no file Version; name the folder that has bin/ and Version"
+        return f"{root} is not an OMNeT++: it has no file Version; choose the folder that contains bin/ and Version"
     if _numbers(version) < OLDEST:
-        return f"OMNeT++ {version} in {root} is too old: install 6.1 or newer (omnetpp.org), or name another one"
+        return f"OMNeT++ {version} in {root} is too old: install 6.1 or newer (omnetpp.org), or choose another one"
     programs = root / "bin"
     if (programs / "opp_run_release").exists() or (
         (programs / "opp_run").exists() and not (programs / "opp_run_dbg").exists()
@@ -182,20 +182,20 @@ def _compiler_refusal(root: Path, version: str) -> str | None:
 
 
 def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
-    """Return why an INET cannot be used with an OMNeT++, and the remedy, in one line; None if it can."""
+    """Return the reason why an INET cannot be used with an OMNeT++, and the remedy; None if it can be used."""
     version = version_of(inet)
     name = f"INET {version or '?'} in {inet}"
     if not (inet / "src" / "libINET.so").exists():
         if (inet / "src" / "libINET_dbg.so").exists():
             return f"{name} is built only in debug mode: build it with make MODE=release, too"
         prefix = "INET_ROOT=" if os.environ.get("INET_ROOT") == str(inet) else ""
-        other = "; unset INET_ROOT to search the usual places, or name another folder" if prefix else ": build it"
-        return f"{prefix}{inet} is no built INET (it has no src/libINET.so){other}"
+        other = "; unset INET_ROOT to search the usual places, or choose another folder" if prefix else ": build it"
+        return f"{prefix}{inet} is not a built INET (it has no src/libINET.so){other}"
     known = minor_of(version or "")
     if known not in INETS:
         how = "newer" if _numbers(version or "") > _numbers(max(INETS, key=_numbers)) else "older"
         return (
-            f"{name} is {how} than the adapter is written for: build INET {', '.join(list(INETS)[:-1])} or "
+            f"{name} is {how} than the versions that the adapter supports: build INET {', '.join(list(INETS)[:-1])} or "
             f"{list(INETS)[-1]} beside OMNeT++, or set INET_ROOT=..."
         )
     needed = INETS[known]
@@ -208,7 +208,7 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
 
 
 def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
-    """Return why the library of an INET cannot be used with an OMNeT++ and the adapter's compiler."""
+    """Return the reason why the library of an INET cannot be used with an OMNeT++ and the adapter's compiler."""
     made = dynamic_section(inet / "src" / "libINET.so")
     if "[libc++.so" in made:
         return (
@@ -224,7 +224,7 @@ def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
 
 @cache
 def dynamic_section(library: Path) -> str:
-    """Return the dynamic section of a library as readelf prints it; "" if it cannot."""
+    """Return the dynamic section of a library as readelf prints it; "" if readelf fails."""
     if shutil.which("readelf") is None:
         return ""
     command = ["readelf", "-d", str(library)]
@@ -232,7 +232,7 @@ def dynamic_section(library: Path) -> str:
 
 
 def fitting_inet(omnetpp: str) -> str:
-    """Return the newest version of INET that the adapter is written for and that an OMNeT++ can build."""
+    """Return the newest version of INET that the adapter supports and that an OMNeT++ can build."""
     return [inet for inet, needed in INETS.items() if _numbers(needed) <= _numbers(omnetpp)][-1]
 
 
@@ -261,7 +261,7 @@ def _workspace() -> Iterator[Path]:
 
 
 def _inets(omnetpp_root: Path) -> list[Path]:
-    """Return the folders named inet* where one belongs to an OMNeT++, nearest and newest first."""
+    """Return the folders named inet* in which one for an OMNeT++ may be, nearest and newest first."""
     parents = [omnetpp_root.parent, omnetpp_root / "samples", *_workspace(), Path.home(), Path("/opt")]
     return list(
         dict.fromkeys(root for parent in parents for root in _newest_first(parent, "inet*") if (root / "src").is_dir())
@@ -288,7 +288,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def version_of(root: Path) -> str | None:
-    """Return the version in OMNeT++'s file Version or in INET's sources, else the one in the name of the folder."""
+    """Return the version in OMNeT++'s file Version or in INET's sources, else the version in the folder's name."""
     for file, pattern in (
         ("Version", r"(?:omnetpp-|inet-)?(\S+)"),
         ("src/inet/common/INETDefs.h", r"INET_VERSION +0x(\d\d)(\d\d)\n#define +INET_PATCH_LEVEL +0x(\d\d)"),
@@ -303,7 +303,7 @@ def version_of(root: Path) -> str | None:
 
 @cache
 def compiler_of(root: Path) -> str:
-    """Return the C++ compiler that an OMNeT++ is configured for; "" if its Makefile.inc does not say."""
+    """Return the C++ compiler for which an OMNeT++ is configured; "" if its Makefile.inc does not contain it."""
     with_compiler = root / "Makefile.inc"
     text = with_compiler.read_text(errors="replace") if with_compiler.is_file() else ""
     match = re.search(r"^CXX *= *(.+?) *$", text, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Records the files below a folder that are opened for reading: dependencies of a run that are not declared."""
+"""Record the files below a folder that are opened for reading: dependencies of a run that are not declared."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 _watching: list[tuple[str, set[str], set[str]]] = []
-"""(folder, read, written) of each active watch."""
+"""The (folder, read, written) of each active watch."""
 _hooked = False
 
 
 @contextmanager
 def opened_below(folder: Path, read: set[str] | None = None) -> Iterator[set[str]]:
-    """Collect the paths below `folder` that are read in the context, and were not written there before.
+    """Collect the paths below `folder` that are read in the context and were not written in it before.
 
     Args:
         folder: The folder to watch.

@@ -1,10 +1,10 @@
-"""Imports files from the folder of a user's file, as `python FILE.py` does.
+"""Import files from the folder of a user's file, as `python FILE.py` does.
 
 Two files in two folders may both `import helpers`. Each has a `Home`: while it is entered, `import` finds the files of
-its folder, and the modules imported from there before. Entering a home removes the modules of the home before it from
+its folder, and the modules imported from there before. Entering a home removes the modules of the previous home from
 `sys.modules`; code that has imported them keeps them.
 
-A changed file is always read anew, because no bytecode of it is kept.
+A changed file is always read again, because no bytecode of it is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Home:
         self.modules: dict[str, ModuleType] = {}
 
     def enter(self) -> None:
-        """Make this folder the one with the files that can be imported."""
+        """Make this folder the one from which files can be imported."""
         global _entered
         if _FINDER not in sys.meta_path:
             sys.meta_path.insert(0, _FINDER)

@@ -1,4 +1,4 @@
-"""Finds the sources of a Python file: the modules that it imports, transitively.
+"""Find the sources of a Python file: the modules that it imports, transitively.
 
 Nothing is executed. `imported(path)` reads import statements, also those inside functions, and follows them
 
@@ -36,7 +36,7 @@ class Imported:
     files: dict[Path, None] = field(default_factory=dict)
     """The file itself and all files that it imports, in the order in which they were found."""
     siblings: dict[str, Path] = field(default_factory=dict)
-    """Name of a module of the file's own folder -> its file."""
+    """Maps the name of a module in the file's own folder to its file."""
     own: set[str] = field(default_factory=set)
     """Modules and public names of Causeway, dotted."""
     packages: set[str] = field(default_factory=set)
@@ -72,7 +72,7 @@ def imported(path: Path) -> Imported:
 
 
 def find_module(root: Path, name: str) -> list[tuple[str, Path]]:
-    """Return (dotted name, file) of a module below a folder and of the packages around it; [] if it is not there."""
+    """Return (dotted name, file) of a module below a folder, and of the packages around it; [] if it does not exist."""
     chain: list[tuple[str, Path]] = []
     folder, parts = root, name.split(".")
     for depth, part in enumerate(parts, 1):
@@ -82,13 +82,13 @@ def find_module(root: Path, name: str) -> list[tuple[str, Path]]:
         elif file := next((one for end in _SUFFIXES if (one := folder / f"{part}{end}").is_file()), None):
             return [*chain, (dotted, file)]
         elif not (folder / part).is_dir():
-            break  # a name in a module, not a module
+            break  # the last part is a name in a module and not a module
         folder = folder / part
     return chain
 
 
 def _located(name: str, root: Path) -> tuple[Path, list[tuple[str, Path]]]:
-    """Return the folder in which a module is found, and its files: the importing file's own folder comes first."""
+    """Return the folder in which a module is found, and its files. The folder of the importing file comes first."""
     for folder in (root, *_open_folders()):
         if chain := find_module(folder, name):
             return folder, chain
@@ -96,7 +96,7 @@ def _located(name: str, root: Path) -> tuple[Path, list[tuple[str, Path]]]:
 
 
 def _open_folders() -> Iterator[Path]:
-    """Yield the folders of `sys.path` whose content may be edited: not those of Python and of installed packages."""
+    """Yield the folders of `sys.path` whose contents may be edited, not those of Python and installed packages."""
     closed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     for entry in dict.fromkeys(sys.path):
         folder = Path(entry or ".").resolve()
@@ -129,14 +129,14 @@ def _names(file: Path, package: str) -> Iterator[str]:
 
 
 def check_siblings(found: Imported, path: Path) -> None:
-    """Refuse a file beside `path` that would not be imported, because another module of its name is loaded."""
+    """Refuse a file beside `path` that would not be imported, because another module with its name is loaded."""
     for name, file in found.siblings.items():
         loaded = sys.modules.get(name)
         where = getattr(loaded, "__file__", None) if loaded is not None else None
         if where and Path(where).resolve() != file.resolve():
             raise UserError(
-                f"{path} imports {name}, and there are two: {file} beside it, and {where}, which is already loaded; "
-                "give yours another name"
+                f"{path} imports {name}, but there are two: {file} beside it, and {where}, which is already loaded; "
+                f"rename yours"
             )
 
 
@@ -144,7 +144,7 @@ def check_siblings(found: Imported, path: Path) -> None:
 
 
 def own_files(names: frozenset[str], core: frozenset[Path]) -> set[Path]:
-    """Return the files of Causeway behind these names and the files that they import, except those in `core`."""
+    """Return the files of Causeway behind these names, and the files that they import, except those in `core`."""
     files: set[Path] = set()
     todo = list(names)
     seen: set[str] = set()
@@ -173,7 +173,7 @@ def _of_public_name(name: str) -> list[str]:
 
 @cache
 def _public_names() -> dict[str, str]:
-    """Return public name -> module.name, from the imports of `causeway.api`."""
+    """Return a map from public names to module.name, from the imports of `causeway.api`."""
     spec = find_spec(f"{OWN}.api")  # not by the path of the package, which may be in a zip on a worker
     assert spec is not None and spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_bytes())

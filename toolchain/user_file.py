@@ -1,4 +1,4 @@
-"""Imports a user's Python file. Errors in it are shown with the user's own lines, and without Causeway's."""
+"""Import a user's Python file. Errors in it are shown with the user's own lines, without Causeway's."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def module_from(path: Path, prefix: str = "causeway_file") -> ModuleType:
 
 
 def enter_folder_of(thing: type) -> None:
-    """Make the files beside a user's file importable again, for a class that was defined in it."""
+    """Make the files beside a user's file importable again, for a class that is defined in it."""
     if home := _homes.get(thing.__module__):
         home.enter()
 
@@ -68,7 +68,7 @@ def describe_user_error(error: BaseException) -> str | None:
 
 
 def is_user_file(filename: str) -> bool:
-    """Return whether a file is neither Causeway's nor Python's nor of an installed package."""
+    """Return whether a file is a user's: not Causeway's, Python's or an installed package's."""
     path = Path(filename)
     if filename.startswith("<") or "site-packages" in path.parts or "__pycache__" in path.parts:
         return False

@@ -26,9 +26,9 @@ from causeway.errors import UserError
 def write_all(
     result_dir: Path, described: Iterable[Description], out_dir: Path
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Write a page for the first run of every point and engine that recorded the positions of its things or nodes.
+    """Write a page for the first run of every point and engine that recorded positions of things or nodes.
 
-    Return (title, file name) of each page, and an error message for each page that could not be made.
+    Return (title, file name) of each page, and an error message for each page that could not be written.
     """
     found, refused = [], []
     for one in described:

@@ -14,12 +14,13 @@ import pandas as pd
 from causeway.analysis.animation import packed
 
 MOST_EVENTS = 1_000_000
-"""The most broadcasts, and the most losses, of a page that a browser can load. Of more, every n-th is shown."""
+"""The maximum number of broadcasts, and of losses, on a page. More would slow a browser down: then every n-th is shown.
+"""
 NO_EVENTS = {"count": 0, "every": 1, "t": "", "node": "", "value": ""}
 
 
 def collect(samples: pd.DataFrame) -> dict[str, Any]:
-    """Return the data of the page; its list of nodes is empty if they did not record their positions."""
+    """Return the data of the page. Its list of nodes is empty if the nodes did not record their positions."""
     nodes, trouble, recorded = (packed.by_number(samples, kind) for kind in ("place", "trouble", "node"))
     moving = {i: rows for i, rows in nodes.items() if (rows["name"] == "x_m").any()}
     if not moving or set(moving) != set(range(len(moving))):

@@ -1,6 +1,6 @@
-"""Encode series for the page of an animation: arrays in base64. 300 hosts over ten minutes are a few megabytes.
+"""Encode series for the page of an animation as arrays in base64. 300 hosts over ten minutes take a few megabytes.
 
-Times are whole milliseconds, positions whole millimetres; templates/animation/animation.js reads the keys.
+Times are in whole milliseconds and positions in whole millimetres; templates/animation/animation.js reads the keys.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import pandas as pd
 
 
 def whole(values: Any, times: int = 1) -> str:
-    """Return numbers, multiplied by `times`, as 32-bit integers."""
+    """Encode numbers, multiplied by `times`, as 32-bit integers."""
     return base64.b64encode(np.rint(np.asarray(values, float) * times).astype("<i4").tobytes()).decode()
 
 
 def real(values: Any) -> str:
-    """Return numbers as 32-bit floats."""
+    """Encode numbers as 32-bit floats."""
     return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
 
 
 def series(rows: pd.DataFrame, of_whole: bool = False) -> dict[str, str]:
-    """Return times and values of a series."""
+    """Encode the times and the values of a series."""
     return {"t": whole(rows["time"], 1000), "v": whole(rows["value"]) if of_whole else real(rows["value"])}
 
 
 def way(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the positions of a module: times, x and y."""
+    """Encode the positions of a module: times, x and y."""
     by = {name: part.drop_duplicates("time", keep="last") for name, part in rows.groupby("name")}
     x, y = by["x_m"], by["y_m"]
     return {"t": whole(x["time"], 1000), "x": whole(x["value"], 1000), "y": whole(y["value"], 1000)}
@@ -44,7 +44,7 @@ def by_number(samples: pd.DataFrame, kind: str) -> dict[int, pd.DataFrame]:
 
 
 def charts(samples: pd.DataFrame, titles: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    """Return the series of the run as a whole: those in `titles`, or by default all with more than one sample."""
+    """Encode the series of the run as a whole: those in `titles`, or by default all with more than one sample."""
     run = samples[samples["module"] == "run"].sort_values("time", kind="stable")
     by = {str(name): rows.drop_duplicates("time", keep="last") for name, rows in run.groupby("name")}
     if titles is None:

@@ -1,4 +1,4 @@
-"""The data of an animation that a study describes: its places, its things, and the series of their states."""
+"""The data of an animation that a study describes: its places, its things and the series of their states."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from causeway.analysis.animation.nodes import NO_EVENTS
 from causeway.analysis.plots import Scene
 
 JUST_SAMPLES = 2
-"""A bold line joins a thing and the place that it has just reached, for this number of samples."""
+"""The number of samples during which a bold line joins a thing and the place that it has just reached."""
 
 
 def collect(samples: pd.DataFrame, scene: Scene) -> dict[str, Any]:
-    """Return the data of the page; its list of nodes is empty if places or things did not record their positions."""
+    """Return the data of the page. Its list of nodes is empty if places or things did not record their positions."""
     places, things = packed.by_number(samples, scene.place), packed.by_number(samples, scene.thing)
     things = {i: rows for i, rows in things.items() if {"x_m", "y_m"} <= set(rows["name"])}
     if not things or not places or not all({"x_m", "y_m", "reach_m"} <= set(r["name"]) for r in places.values()):

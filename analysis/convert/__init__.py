@@ -34,7 +34,7 @@ __all__ = ["FileReport", "Report", "convert", "pandas_tables", "spark_tables"]
 
 _SUFFIXES = (".sca", ".vec")
 _CHUNK_FILES = 200
-"""The number of small files of one Spark task, so many that starting the task is worth its cost."""
+"""The number of small files of one Spark task, so large that starting the task is worth its cost."""
 
 
 def convert(
@@ -43,7 +43,7 @@ def convert(
 ) -> Report:  # fmt: skip
     """Convert result files into the tables of a result folder.
 
-    A file that was converted before and has not changed is skipped; of a file that has grown, the new part is read.
+    A file that was converted before and has not changed is skipped. If a file has grown, its new part is read.
 
     Args:
         paths: Result files, and folders that are searched for .sca and .vec files.
@@ -72,7 +72,7 @@ def convert(
                 if piece.report.status != "failed":
                     _add(committer, piece, keep_going)
         except UserError:
-            _commit(committer)  # the files before the bad one
+            _commit(committer)  # the files before the bad one are committed
             raise
         _commit(committer)
     compact.compact_if_many(folder)
@@ -94,7 +94,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _commit(committer: Committer, piece: Piece | None = None) -> None:
-    """Pass a piece to `committer`, or without a piece commit those that wait."""
+    """Pass a piece to `committer`. Without a piece, commit all pieces that wait."""
     try:
         committer.flush() if piece is None else committer.add(piece)
     except OSError as error:
@@ -124,7 +124,7 @@ def _has_changed(path: Path, mark: Mark | None) -> bool:
 def find(paths: Sequence[str | Path], passed_over: list[str] | None = None) -> dict[str, Path]:
     """Return the result files that `paths` name or contain, each once, by their resolved paths.
 
-    Messages about files that are skipped, though they look like result files, are appended to `passed_over`.
+    Messages about skipped files that look like result files are appended to `passed_over`.
     """
     found: dict[str, Path] = {}
     notes = [] if passed_over is None else passed_over
@@ -208,7 +208,8 @@ def _pieces(
     from causeway.analysis.spark import session
 
     spark = session(spark)
-    # Ranges are staged in the result folder, or if that is a URL, on this machine, where other machines cannot write.
+    # Ranges are staged in the result folder. If that is a URL, they are staged on this machine, where workers on other
+    # machines cannot write.
     only_here = is_remote(out) and not str(spark.sparkContext.master).startswith("local")
     for path in sorted(huge):
         yield _read(path, out, committer.mark(path.resolve()), keep_going, None if only_here else _on_spark(spark))

@@ -1,9 +1,9 @@
-"""Commit the content of many result files at once: a reader sees all of it, or nothing. Start here: `Committer`.
+"""Commit the content of many result files at once: a reader sees all of it or none of it. Start here: `Committer`.
 
-A run may have several files: the headers of its .sca and .vec are merged. A file in another folder that contains a run
-of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows that came
-from a file before and adds its present rows. If two commands convert one file at the same time, the second one finds it
-committed and skips it.
+If a run has several files, such as a .sca and a .vec, their headers are merged. A file in another folder that contains
+a run of the same name is a clash, which is refused unless the caller chooses otherwise. One commit removes the rows of
+a file's earlier conversion and adds its present rows. If two commands convert one file at the same time, the second one
+finds it committed and skips it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Committer:
     out: Path
     clash: str = "refuse"
     changed: set[str] = field(default_factory=set)
-    """Sources that have changed since their commit, and that this command reads."""
+    """Sources that have changed since they were committed and that this command reads."""
 
     def __post_init__(self) -> None:
         self._state = store.to_write(self.out)
@@ -64,9 +64,7 @@ class Committer:
         self._short: dict[str, tuple[dict[str, str], list[list[str]]]] = {}
         self._load()
         if (self.out / ".convert").is_dir() and any((self.out / ".convert").glob("*.json")):
-            raise UserError(
-                f"{self.out} was converted by an older version and can only be read; convert into another folder"
-            )
+            raise UserError(f"{self.out} was converted by an older version and can only be read; choose another --out")
 
     def _load(self) -> None:
         self._claims: dict[str, dict[str, _Claim]] = {}
@@ -92,11 +90,11 @@ class Committer:
 
     @property
     def knows_any(self) -> bool:
-        """Return whether any source was converted before."""
+        """Return whether any source was converted into this folder before."""
         return bool(self._marks)
 
     def mark(self, resolved: Path | str) -> Mark | None:
-        """Return the state in which a source was converted before."""
+        """Return the mark of a source from its last conversion, or None."""
         return self._marks.get(stage.source_id(resolved), (None, False))[0] if self._marks else None
 
     def add(self, piece: Piece) -> None:
@@ -250,7 +248,7 @@ class Committer:
 
 
 class _Replaced:
-    """The rows that a commit of pieces replaces: former rows of their sources, and headers of their runs."""
+    """The rows that a commit of pieces replaces: former rows of their sources, and the headers of their runs."""
 
     def __init__(
         self, before: dict[str, Mark], claims: dict[str, dict[str, _Claim]], here: set[str], pieces: list[Piece]
@@ -262,7 +260,7 @@ class _Replaced:
             self._runs.update(before[source].names.get(run, run) for run in before[source].runs)
 
     def take(self, state: delta.FolderVersion, writer: physical.Writer) -> list[File]:
-        """Rewrite the files that contain such rows without them; return the old files, which are to be removed."""
+        """Rewrite the files with such rows, without these rows. Return the old files, which are to be removed."""
         runs = sorted(self._runs & store.run_ids(state))
         removed = []
         for file in state.all_files():
@@ -297,7 +295,7 @@ class _Replaced:
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
-    """Concatenate parts; a column may be a dictionary in some of them, and missing in others."""
+    """Concatenate parts. A column may be a dictionary in some of them and missing in others."""
     if all(part.schema.equals(parts[0].schema) for part in parts):
         return pa.concat_tables(parts)
     return pa.concat_tables([part.cast(_plain(part.schema)) for part in parts], promote_options="default")
@@ -388,7 +386,7 @@ def _renamed(rows: pa.Table, name: str | None) -> pa.Table:
 
 
 def _same_content(piece: Piece, mark: Mark) -> bool:
-    """Return whether a piece's file has the content of another file that was converted."""
+    """Return whether a piece's file has the same content as another file, which was converted."""
     if (piece.mark.size, piece.mark.fingerprint) != (mark.size, mark.fingerprint):
         return False
     other = Path(mark.path)

@@ -11,7 +11,7 @@ class FileReport:
     source: Path
     status: str = "converted"  # converted, continued, up to date, copy, or failed
     runs: list[str] = field(default_factory=list)
-    rows: int = 0  # vector samples
+    rows: int = 0  # number of vector samples
     size_bytes: int = 0
     seconds: float = 0.0
     problem_count: int = 0

@@ -82,7 +82,7 @@ def run_range(task: RangeTask, declared: np.ndarray) -> RangeResult:
             text.read_range(task.content, task.start, task.end, declared, problems, writer)
     except text.StopAtProblem:
         return RangeResult(0, problems)
-    if not problems.count:  # a range with problems is read again next time, so that they are reported again
+    if not problems.count:  # a range with problems is read again next time, to report them again
         stage.note(
             task.folder,
             task.name,
@@ -148,7 +148,7 @@ def _is_unchanged(before: Mark, status: os.stat_result, keep_going: bool) -> boo
 
 @contextmanager
 def _content(source: Path, folder: Path) -> Iterator[Path]:
-    """Yield the path of the plain file: the source itself, or an unpacked copy."""
+    """Yield the path of the plain file: the source itself, or an unpacked copy of it."""
     with open(source, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not packed:
@@ -170,7 +170,7 @@ def _content(source: Path, folder: Path) -> Iterator[Path]:
 
 
 def _grown(piece: Piece, before: Mark | None, keep_going: bool) -> bool:
-    """Return whether the file has only grown since it was read last."""
+    """Return whether the file has only grown since it was last read."""
     if before is None or piece.mark.size <= before.size or (before.problems and not keep_going):
         return False
     return stage.fingerprint(piece.source, before.end) == before.fingerprint

@@ -1,8 +1,8 @@
 """Compiled reader of vector data lines, `ID [EVENT] TIME VALUE`, from bytes into columns.
 
 `parse` reads lines of the usual form and stops at the first other line with a status, the reason; the caller reads that
-line (by `lexer`, which reads every form) and calls `parse` again for the rest. The bytes must end with a line end, as
-every loop stops there.
+line (by `lexer`, which reads every form) and calls `parse` again for the rest. The bytes must end with a line end,
+since every loop stops there.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def _digits(data, at):
 def _time(data, at):
     """Return (raw, power of ten, end) of a time by the rule of `lexer.exact_time`.
 
-    The end is -1 for any other form.
+    The end is -1 if the bytes have any other form.
     """
     start = at
     whole, at = _digits(data, at)
@@ -76,7 +76,7 @@ def _long_time(whole, fraction, decimals, at):
 
 @njit(inline="always")
 def _value(data, at):
-    """Return (value, is exact, end) of a decimal number; the end is -1 for any other form.
+    """Return (value, is exact, end) of a decimal number. The end is -1 if the bytes have any other form.
 
     If mantissa and power of ten are exact doubles, the number is rounded once, so it equals the result of strtod.
     """
@@ -116,7 +116,7 @@ def _value(data, at):
 
 @njit(inline="always")
 def _named(data, at, negative):
-    """Return the same as `_value` for `nan` and `inf`, which simulations often write."""
+    """Do the same as `_value` for `nan` and `inf`, which simulations often write."""
     if data[at] == 110 and data[at + 1] == 97 and data[at + 2] == 110:
         return (np.copysign(np.nan, -1.0) if negative else np.nan), True, at + 3
     if data[at] == 105 and data[at + 1] == 110 and data[at + 2] == 102:

@@ -1,7 +1,7 @@
 """Read tokens and numbers of OMNeT++'s text result files, line by line.
 
-These functions read every form that the format allows. Lines of the usual form are read by faster modules, vector data
-by `kernel` and scalars by `scalar_lines`, which leave the others to this one.
+These functions read every form that the format allows. Faster modules read lines of the usual form (`kernel` reads
+vector data, `scalar_lines` scalars) and leave all other lines to this one.
 """
 
 import re
@@ -19,7 +19,7 @@ _INFINITE = re.compile(r"([+-]?)(inf|infinity|1\.#INF\d*)", re.IGNORECASE | re.A
 PICOSECOND = -12
 _INT64 = 1 << 63
 _BLANK = ("", " ", "\t")
-_MOST_DIGITS = 19  # of a 64-bit integer
+_MOST_DIGITS = 19  # the maximum of a 64-bit integer
 
 
 class BadLine(ValueError):
@@ -27,7 +27,7 @@ class BadLine(ValueError):
 
 
 def text(raw: bytes | bytearray) -> str:
-    """Decode a line as UTF-8, or if it is not UTF-8, as Latin-1, which loses no byte."""
+    """Decode a line as UTF-8. If it is not valid UTF-8, decode it as Latin-1, which keeps every byte."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -35,7 +35,7 @@ def text(raw: bytes | bytearray) -> str:
 
 
 def tokens(line: str) -> list[str]:
-    """Return the tokens of a line without its line end; a comment has none."""
+    """Return the tokens of a line without its line end. A comment has no tokens."""
     if '"' not in line:
         parts = (line.replace("\t", " ") if "\t" in line else line).split(" ")
         if "" in parts:
@@ -47,7 +47,7 @@ def tokens(line: str) -> list[str]:
 
 
 def _plainly_quoted(line: str) -> list[str] | None:
-    """Return the tokens of a line without escapes; None if a quotation mark is inside of a token."""
+    """Return the tokens of a line without escapes; None if there is a quotation mark inside a token."""
     pieces = line.split('"')
     last = len(pieces) - 1
     if last % 2:
@@ -103,7 +103,10 @@ def _short(token: str) -> str:
 
 
 def number(token: str) -> float:
-    """Read a double as C's strtod does, and the spellings of infinity and not-a-number that other compilers write."""
+    """Read a double as C's strtod does.
+
+    Also read the spellings of infinity and not-a-number that other compilers write.
+    """
     if _DECIMAL.fullmatch(token):
         return float(token)
     if match := _INFINITE.fullmatch(token):

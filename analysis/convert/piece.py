@@ -18,10 +18,10 @@ from causeway.analysis.convert.conversion_report import FileReport
 from causeway.analysis.convert.records import Header, Rows
 
 IN_MEMORY_BYTES = 48 << 20
-"""The most bytes of rows of a piece in memory. More are staged on the disk."""
+"""The maximum size of a piece's rows in memory. More rows are staged on the disk."""
 _FEW_ROWS = 2000
-"""Fewer rows stay tuples until the commit, since building columns once for many files costs less."""
-_TUPLE_BYTES = 400  # the size of a row of Python values, roughly
+"""Fewer rows than this stay tuples until the commit, since columns are built faster once for many files."""
+_TUPLE_BYTES = 400  # the approximate size of a row of Python values
 _SUFFIXES = (".sca", ".vec")
 
 
@@ -45,7 +45,7 @@ class Mark:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any] | None) -> Mark | None:
-        """Return the mark with these fields; None if they are those of another version."""
+        """Return the mark with these fields; None if they are those of another version of the format."""
         try:
             return None if plain is None else cls(**plain)
         except TypeError:
@@ -75,12 +75,12 @@ class Piece:
     mark: Mark = field(default_factory=Mark)
     headers: dict[str, Header] = field(default_factory=dict)
     tables: dict[str, list[tuple[str, pa.Table]]] = field(default_factory=dict)
-    """Table -> (run, rows)."""
+    """Maps a table to its pairs of run and rows."""
     loose: dict[str, list[tuple[str, list[tuple[Any, ...]]]]] = field(default_factory=dict)
-    """Table -> (run, rows as tuples)."""
+    """Maps a table to its pairs of run and rows as tuples."""
     staged: list[Staged] = field(default_factory=list)
     continued: bool = False
-    """True if the file has grown: the samples that were committed before stay."""
+    """True if the file has grown, so that the samples that were committed before stay valid."""
     held_bytes: int = 0
 
     @cached_property
@@ -95,7 +95,7 @@ class Piece:
 
     @cached_property
     def stem(self) -> str:
-        """The path without suffixes, which the .sca and the .vec of a run share."""
+        """The path without suffixes. The .sca and the .vec of a run have the same."""
         return stem_of(self.resolved)
 
     @property
@@ -119,7 +119,10 @@ class Piece:
             self.tables.setdefault(table, []).append((run_id, rows))
 
     def add_rows(self, run_id: str, rows: Rows) -> None:
-        """Add rows of several tables as tuples without the run's id; few rows stay tuples until the commit."""
+        """Add rows of several tables as tuples without the run's id.
+
+        A small number of rows stays tuples until the commit.
+        """
         for table, tuples in rows.items():
             if len(tuples) < _FEW_ROWS:
                 self.held_bytes += _TUPLE_BYTES * len(tuples)

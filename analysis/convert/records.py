@@ -13,10 +13,11 @@ from causeway.analysis.convert.lexer import BadLine, integer, number, tokens
 
 Rows = dict[str, list[tuple[Any, ...]]]
 _ITERVAR = re.compile(r'"(?:[^"\\]|\\.)*"|(?:^|,)\s*\$(\w+)=')
-"""Matches a quoted text, whose contents are no iteration variables, or the beginning of an iteration variable."""
-_PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the one before
+"""Matches a quoted text, so that its contents are not taken for iteration variables, or the start of such a variable.
+"""
+_PARTS = ("attr", "field", "bin", "itervar", "config", "param")  # records that belong to the record before them
 COLUMNS = {"TV": 2, "ETV": 3} | {order: 4 + i for i, order in enumerate(("VT", "EVT", "TEV", "TVE", "VET", "VTE"))}
-"""The order of a vector's columns -> its code. The compiled reader knows codes up to 3, the usual orders."""
+"""Maps the order of a vector's columns to its code. The compiled reader knows the codes up to 3, the usual orders."""
 _BLANKS = " \t"
 
 
@@ -72,7 +73,7 @@ def _by_name(pairs: list[list[str]]) -> dict[str, list[str]]:
 
 @dataclass
 class Section:
-    """The part of a file that belongs to one run, and the vectors declared in it: id -> (columns, file offset)."""
+    """The part of a file that belongs to one run, with the vectors declared in it: id -> (columns, file offset)."""
 
     run_id: str
     start: int
@@ -82,8 +83,8 @@ class Section:
 class RecordReader:
     """Reads record lines one by one and collects their rows, table by table, for the current run.
 
-    `put_away(run_id, rows)` is called with the rows of a run when there are `many`, before the next run, and at the
-    end. An item and its attributes are never divided between two calls.
+    `put_away(run_id, rows)` is called with the rows of a run when there are `many`, before the next run begins, and at
+    the end of the file. An item and its attributes are always in the same call.
     """
 
     def __init__(self, put_away: Callable[[str, Rows], None], many: int = 200_000) -> None:
@@ -103,7 +104,8 @@ class RecordReader:
     def read(self, line: str, offset: int) -> None:
         """Read one line that is not vector data. Raise BadLine if it breaks the format.
 
-        The attributes, fields and bins after a bad line are skipped, too, since they do not belong to the item before.
+        The attributes, fields and bins after a bad line are skipped, too, since they do not belong to the previous
+        item.
         """
         if not offset:
             line = line.removeprefix("\ufeff")  # a byte order mark, which some editors add
@@ -131,7 +133,7 @@ class RecordReader:
             self._put_away(self._header.run_id, self._rows)
         self._rows, self._row_count = {}, 0
 
-    # --- scalars that `scalars` has read, many at once ---
+    # --- scalars that `scalar_lines` reads, many at once ---
 
     @property
     def may_take_scalars(self) -> bool:
@@ -154,7 +156,7 @@ class RecordReader:
         self._counts[self.run_id, "scalar"] = position
         self._owner, self._lost = ("scalar", module, name, position - 1), False
 
-    # --- one method a record ---
+    # --- a method for each kind of record ---
 
     def _add(self, table: str, *row: Any) -> None:
         self._rows.setdefault(table, []).append(row)
@@ -172,14 +174,14 @@ class RecordReader:
         self._close_header()
 
     def _close_item(self) -> None:
-        """End the item. A statistic without fields gets one row with an empty field, so that it is not lost."""
+        """End the item. A statistic without fields gets a row with an empty field, so that it is kept."""
         kind, module, item, position = self._owner
         if kind == "statistic" and not self._fields:
             self._add("statistics", module, item, "", float("nan"), position)
         self._owner = (kind if kind == "run" else "", "", "", 0)
 
     def _close_header(self) -> None:
-        """End the header; merge it with an earlier header of the same run in this file."""
+        """End the header, and merge it with an earlier header of the same run in this file."""
         header = self._header
         if header and self._in_header:
             before = self.headers.setdefault(header.run_id, header)
@@ -274,7 +276,7 @@ class RecordReader:
         self.sections[-1].vectors[vector_id] = (COLUMNS[columns], offset)
         self._add("vectors", vector_id, parts[2], parts[3], "", columns)
 
-    # Functions, not bound methods: these would form a cycle, which keeps all rows while garbage collection is off.
+    # These are functions, since bound methods would form a cycle, which keeps all rows while garbage collection is off.
     _HANDLERS: ClassVar = {
         "version": _version, "run": _run, "attr": _attr, "itervar": _itervar, "config": _config, "param": _config,
         "scalar": _scalar, "par": _par, "statistic": _statistic, "field": _field, "bin": _bin, "vector": _vector,

@@ -42,7 +42,7 @@ def header_tables(header: Header) -> dict[str, dict[str, list[Any]]]:
 
 
 def run_row(run_id: str, attributes: Mapping[str, str], itervars: list[list[str]], source: str) -> dict[str, Any]:
-    """Return the row of a run in `runs`; `source` is its file without suffix, since its .sca and .vec share a row."""
+    """Return the row of a run in `runs`. `source` is its file without suffix, so its .sca and its .vec share a row."""
     study = attributes.get("configname", "")
     return {
         "run_id": run_id,
@@ -62,7 +62,7 @@ def run_row(run_id: str, attributes: Mapping[str, str], itervars: list[list[str]
 
 
 def _point(study: str, itervars: list[list[str]]) -> str:
-    """Return a short name for the combination of parameters, the same for all its repetitions."""
+    """Return a short name for the combination of parameters. All repetitions have the same name."""
     parameters = sorted((name, value) for name, value in itervars if name != "repetition")
     return hashlib.sha256(json.dumps([study, parameters]).encode()).hexdigest()[:12]
 
@@ -75,7 +75,7 @@ def _seed(attributes: Mapping[str, str]) -> int | None:
 
 
 def _started_at(datetime: str) -> str:
-    """Return the time as ISO-8601 without a zone, since the files contain the local time of an unknown machine."""
+    """Return the time as ISO-8601 without a zone, since the files contain local time and no zone."""
     match = _DATETIME.fullmatch(datetime)
     return "{}-{}-{}T{}:{}:{}".format(*match.groups()) if match else ""
 

@@ -14,13 +14,13 @@ from causeway.analysis.convert.declared import NO_EVENT
 from causeway.analysis.physical import SOURCE
 
 BATCH_ROWS = 1 << 19
-_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # the run of each row: entry 0, the only one, of its dictionary
+_FIRST = of_numbers(np.zeros(BATCH_ROWS, np.int32))  # the run of each row: entry 0 of a dictionary with one entry
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 _SCHEMA = pa.schema([pa.field("run_id", _DICTIONARY, nullable=False), *list(schema.TABLES["samples"])[1:]])
 _STAGED = _SCHEMA.append(pa.field(SOURCE, _DICTIONARY))
 _OPTIONS = {
     "compression": dict.fromkeys([*schema.TABLES["samples"].names, SOURCE], "zstd")
-    | {"value": "snappy"},  # mostly noise
+    | {"value": "snappy"},  # mostly random bits, which cannot be compressed
     "store_schema": False,
     "write_page_checksum": True,
     "use_dictionary": ["run_id", "vector_id", SOURCE],
@@ -80,10 +80,10 @@ class Collected:
 
 
 class SampleWriter:
-    """Writes one parquet file of samples, which appears when it is complete.
+    """Writes one parquet file of samples, which becomes visible when it is complete.
 
-    Used as a context manager. The caller fills `batch` and calls `swap`, which writes it in a thread of its own while
-    the caller fills the other batch.
+    Use it as a context manager. The caller fills `batch` and calls `swap`. A thread then writes this batch while the
+    caller fills the other one.
     """
 
     def __init__(self, path: Path, run_id: str, source: str) -> None:

@@ -23,7 +23,7 @@ from causeway.errors import UserError
 
 _ROWS = 100_000
 _MOST_PROBLEMS = 1000
-_KINDS = {  # our owner -> (table, its key, its name column, attribute table)
+_KINDS = {  # our kind of owner -> (table, its key, its name column, attribute table)
     "scalar": ("scalar", "scalarId", "scalarName", "scalarAttr"),
     "par": ("parameter", "paramId", "paramName", "paramAttr"),
     "statistic": ("statistic", "statId", "statName", "statisticAttr"),
@@ -53,7 +53,8 @@ def read(piece: Piece, before: Mark | None, keep_going: bool) -> None:
             _Reader(database, piece, keep_going).read(before)
         database.close()
     except (sqlite3.Error, OverflowError) as error:
-        raise UserError(f"{piece.source}: {error}; is it a result file of OMNeT++, and not locked?") from error
+        check = "check that it is a result file of OMNeT++ and that no program locks it"
+        raise UserError(f"{piece.source}: {error}; {check}") from error
 
 
 def _refuse_views(database: sqlite3.Connection, piece: Piece) -> None:
@@ -174,7 +175,7 @@ class _Reader:
             self.piece.report.notes += known.take(header)
 
     def _add(self, table: str, source: str, run_id: str, rows: Iterable[Row]) -> None:
-        """Add rows (without the run, with their row number at the end) to a table, some at a time."""
+        """Add rows to a table in batches. The rows have no run, and end with their row number."""
         fields = list(schema.TABLES[table])[1:]
         names, rows = [field.name for field in fields], iter(rows)
         while some := list(islice(rows, _ROWS)):

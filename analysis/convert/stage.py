@@ -32,7 +32,7 @@ def fingerprint(path: Path, end: int, start: int = 0) -> str:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Return whether a file is a database, by its first bytes: its suffix is that of a text file."""
+    """Return whether a file is a database by its first bytes, since its suffix is that of a text file."""
     with open(path, "rb") as file:
         return file.read(len(SQLITE)) == SQLITE
 
@@ -43,8 +43,8 @@ def source_id(resolved: Path | str) -> str:
 
 
 def unended(source: Path) -> str:
-    """Return the note on a file with an incomplete last line."""
-    return f"{source}: its last line has no line end and was not read: is it still written?"
+    """Return a note about a file with an incomplete last line."""
+    return f"{source}: its last line has no line end and was not read (a simulation may still be writing it)"
 
 
 def folder_of(out: Path, source: Path, source_id: str) -> Path:
@@ -53,7 +53,7 @@ def folder_of(out: Path, source: Path, source_id: str) -> Path:
 
 
 def note(folder: Path, name: str, content: dict[str, Any]) -> None:
-    """Write a note (JSON) into a stage, atomically."""
+    """Write a note (JSON) into a stage atomically."""
     with store.replacing(folder / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(content))
 

@@ -1,7 +1,7 @@
 """Read a text result file in two passes: `read_records`, then `read_range` for each range of its vector data.
 
-The first pass is cheap, since it looks only at the beginnings of data lines, and finds the declarations of vectors.
-After it, ranges can be read in any order and in any process: each needs the path, two offsets and the table of vectors.
+The first pass is cheap, since it reads only the beginnings of data lines. It finds the declarations of vectors. After
+it, ranges can be read in any order and in any process: each needs the path, two offsets and the table of vectors.
 """
 
 import os
@@ -27,12 +27,12 @@ _COLUMN_NAMES = {"E": "event", "T": "time", "V": "value"}
 
 
 class StopAtProblem(Exception):
-    """The first bad line was found, and the caller does not `keep_going`."""
+    """Raised at the first bad line if the caller does not `keep_going`."""
 
 
 @dataclass
 class Problems:
-    """Bad lines as (offset, expectation): the first thousand are kept, all are counted."""
+    """Bad lines as (offset, expectation). The first thousand are kept, and all are counted."""
 
     keep_going: bool
     found: list[tuple[int, str]] = field(default_factory=list)
@@ -105,7 +105,7 @@ def _record_lines(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the starts and the ends of the lines that are not data, and the number of data lines."""
     ends = np.flatnonzero(data == _LF) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    first = starts.copy()  # the position of the first byte of each line that is no blank
+    first = starts.copy()  # the position of the first byte of each line that is not a blank
     indented = np.arange(len(first))
     while len(indented := indented[_is_blank(data[first[indented]])]):
         first[indented] += 1
@@ -127,7 +127,7 @@ def _take(
     at, data = 0, np.frombuffer(raw, np.uint8)
     while at < len(starts):
         behind = min(len(starts), at + scalar_lines.LEAST_LINES)
-        if not raw.startswith(b"scalar", int(starts[at])):  # read one by one up to the next scalar
+        if not raw.startswith(b"scalar", int(starts[at])):  # read lines one by one up to the next scalar
             behind = next((i for i in range(at + 1, behind) if raw.startswith(b"scalar", int(starts[i]))), behind)
         elif reader.may_take_scalars:
             many = scalar_lines.stretch(data, starts[at:], ends[at:], reader.run_id, reader.count("scalar"))
@@ -158,7 +158,7 @@ def read_range(
 def _parse_chunk(
     raw: bytearray, lines: int, offset: int, declared: np.ndarray, problems: Problems, writer: SampleWriter | Collected
 ) -> None:
-    from causeway.analysis.convert import kernel  # loads numba, which files without vectors do not need
+    from causeway.analysis.convert import kernel  # loads numba, which a file without vectors does not need
 
     data, at = np.frombuffer(raw, np.uint8), 0
     unread, characters = np.zeros((2, len(writer.batch.ids) + 1), np.int32), np.empty(lines, np.uint8)
@@ -184,11 +184,11 @@ def _parse_chunk(
 
 
 def _doubles(ends: np.ndarray, characters: np.ndarray) -> np.ndarray:
-    """Read numbers that are written one after the other; `ends` has the end of each."""
+    """Read numbers that are written one after the other. `ends` contains the end of each."""
     texts = pa.Array.from_buffers(pa.string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(characters)])
     try:
         return texts.cast(pa.float64()).to_numpy()
-    except pa.ArrowInvalid:  # a number too large for a double is infinite for strtod, and an error for pyarrow
+    except pa.ArrowInvalid:  # a number too large for a double: strtod returns infinity, and pyarrow raises an error
         return np.array(texts.to_pylist(), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Figures and tables as files that a paper includes: `causeway report DIR --export pdf`.
+"""Write figures and tables into files that a paper can include: `causeway report DIR --export pdf`.
 
 tex.py    tables as LaTeX (booktabs)
 write.py  writes the files. Start here

@@ -1,4 +1,4 @@
-"""Tables as LaTeX, with booktabs."""
+"""Write tables as LaTeX with booktabs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from causeway.analysis.report.verdict import explained
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> str:
-    """Return a tabular with its caption as a comment; columns of numbers are aligned to the right."""
+    """Return a tabular with its caption as a comment. Columns of numbers are aligned to the right."""
     right = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(head))]
     lines = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     return "\n".join([

@@ -46,7 +46,7 @@ class Export:
                     sheet.save(temporary, form)
 
     def finish(self, compared: pd.DataFrame) -> None:
-        """Write the tables, and delete the files of an earlier export that this one does not have."""
+        """Write the tables, and delete the files of an earlier export that are not in this one."""
         if "tex" in self.formats and len(compared):
             for paper, rows in compared.groupby("paper"):
                 table = tex.compared(rows, f"{paper}: published and measured (mean and 95 % interval)")
@@ -59,7 +59,7 @@ class Export:
         return self.out / name
 
     def _free(self, title: str) -> str:
-        """Return the file name for a title; equal names get numbers."""
+        """Return the file name for a title. Equal titles get numbers."""
         name = _slug(title)
         alike = sum(re.fullmatch(rf"{re.escape(name)}(-\d+)?", one) is not None for one in self._names)
         self._names.append(f"{name}-{alike + 1}" if alike else name)
@@ -71,7 +71,7 @@ def _slug(title: str) -> str:
 
 
 def _delete_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
-    """Delete figures that the report no longer has: readers would take them for current ones."""
+    """Delete figures that the report no longer contains, since readers would take them for current ones."""
     reported = out / OURS
     lines = reported.read_text(encoding="utf-8", errors="replace").splitlines() if reported.exists() else []
     before = {name for name in lines if Path(name).name == name}

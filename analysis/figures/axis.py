@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 Place = Callable[[pd.Series], np.ndarray]
 MOST_TICKS = 10
-"""The largest number of values that are labelled one by one; an axis with more has round ticks."""
+"""The maximum number of values with a tick each. An axis with more values has ticks at round numbers."""
 SIDES = 0.06
 """The margin beside the first and the last value, as a share of the axis."""
 LETTER = 0.018
-"""The width of a letter of a tick, as a share of the axis."""
+"""The width of a letter of a tick's label, as a share of the axis."""
 
 
 def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
-    """Return the positions of values of x: their numbers, or `names` if one of them is no number."""
+    """Return the positions of values of x: the numbers themselves, or `names` if a value is not a number."""
     values = pd.concat([frame["x"] for frame in frames])
     if any(isinstance(value, str) for value in values):
         return names(ax, *frames)
@@ -32,7 +32,7 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
         ax.set_xscale("linear")
     if 1 < len(there) <= MOST_TICKS:
         _tick_at(ax, there)
-    elif len(there) == 1:  # matplotlib leaves no margin for some values, e.g. 16, or ticks beside it where nothing is
+    elif len(there) == 1:  # matplotlib leaves no margin for some values, e.g. 16, or puts ticks where there is no data
         half = abs(there[0]) / 2 or 1.0
         limits = (there[0] / 2, there[0] * 2) if ax.get_xscale() == "log" else (there[0] - half, there[0] + half)
         ax.set_xlim(*limits)
@@ -68,7 +68,7 @@ def _tick_at(ax: Axes, values: np.ndarray) -> None:
 
 
 def _apart(shares: np.ndarray, words: Sequence[str]) -> list[str]:
-    """Return the words, with empty strings in place of those that would overlap the word before."""
+    """Return the words, with an empty string for each word that would overlap the previous one."""
     written, behind = [], -1.0
     for share, word in zip(shares, words, strict=True):
         half = LETTER * len(word) / 2

@@ -1,4 +1,4 @@
-"""The numbers of a plot: values of runs, means of points, recorded series, published numbers."""
+"""The numbers of a plot: values of runs, means of points, recorded series and published numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from causeway.analysis.reduce.spread import Frame, in_memory, join
 from causeway.analysis.units import in_base_units
 
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
-"""The columns of the numbers in a figure: `mean` is the mark, `low` and `high` its interval (NaN: none)."""
+"""The columns of the numbers in a figure. `mean` is the mark, and `low` and `high` are the ends of its interval, or
+NaN."""
 NAN = float("nan")
 _PAIR = ["engine", "rest", "seed"]
-"""The columns in which the two runs of a pair agree."""
+"""The columns in which both runs of a pair must agree."""
 
 
 class Recorded(NamedTuple):
-    """Recorded series and their samples."""
+    """A table of recorded series and a table of their samples."""
 
     vectors: pd.DataFrame
     samples: Frame
@@ -42,7 +43,7 @@ class Data:
         self, plot: Plot, runs: Runs, numbers: pd.DataFrame, recorded: Callable[[], Recorded],
         bins: Callable[[], pd.DataFrame] = pd.DataFrame,
     ) -> None:  # fmt: skip
-        """Hold the sources of the numbers.
+        """Take the sources of the numbers.
 
         Args:
             plot: The plot.
@@ -54,7 +55,7 @@ class Data:
         self.plot, self.runs, self._numbers, self._recorded, self._bins = plot, runs, numbers, recorded, bins
         self.tooltips: dict[str, Sequence[str]] = {}
         self.keys: list[Any] = []
-        """Artists for the legend alone: the meaning of a colour or a dash."""
+        """Artists that appear only in the legend, such as the meaning of a colour or a dash."""
 
     @property
     def there(self) -> pd.Index:
@@ -84,9 +85,9 @@ class Data:
         return _means(self.values())
 
     def changes(self, against: str) -> pd.DataFrame:
-        """Return mean and interval of y's differences to the series `against`, as `NUMBERS`; `runs` counts pairs.
+        """Return mean and interval of the differences of y to the series `against`, as `NUMBERS`. `runs` counts pairs.
 
-        The two runs of a pair have the seed, the engine, and all parameters but that of the series in common.
+        The two runs of a pair have the same seed, engine and parameters, except for the parameter of the series.
         """
         values = self.values()
         texts = self.runs.texts.drop(columns=self.plot.series, errors="ignore").reindex(values.index).fillna("")
@@ -100,7 +101,10 @@ class Data:
 
     # ---- recorded series --------------------------------------------------------------------------------------------
     def samples(self) -> Frame | None:
-        """Return the samples of the series that y names, with engine and series (of pandas or Spark), or None."""
+        """Return the samples of the series that y names, with engine and series, as a pandas or Spark frame.
+
+        Return None if no run recorded it.
+        """
         plot, there, recorded = self.plot, self.there, self._recorded()
         vectors = recorded.vectors
         chosen = vectors[vectors["run_id"].isin(there) & _called(vectors, plot.y)]
@@ -127,7 +131,7 @@ class Data:
     def states(self, most: int) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
         """Return the changes of a series in the first run of each engine as times [s] and values, by engine and module.
 
-        The last value occurs twice: at its beginning, and at the end of all series. `most` limits the modules.
+        The last value is repeated at the end of all series. `most` limits the number of modules.
         """
         there = self.there
         first = self.runs.runs.loc[there].reset_index().groupby("engine")["run_id"].min()
@@ -152,7 +156,10 @@ class Data:
         return found
 
     def over_time(self, bins: int) -> pd.DataFrame:
-        """Return mean and interval of a series in bins of simulated time, as `NUMBERS`; x is a bin's middle [s]."""
+        """Return mean and interval of a series in bins of simulated time, as `NUMBERS`.
+
+        The x of a bin is its middle in seconds.
+        """
         joined = self.samples()
         if joined is None:
             return numbers([])
@@ -204,7 +211,7 @@ def _natural(text: str) -> tuple[Any, ...]:
 
 
 def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
-    """Return a mask of the vectors with this name or this `module.name`, or that match a pattern of these."""
+    """Return a mask of the vectors that have this name or this `module.name`, or that match it as a pattern."""
     whole = vectors["module"] + "." + vectors["name"]
     if "*" not in name:
         return (vectors["name"] == name) | (whole == name)
@@ -218,7 +225,10 @@ def _in_natural_order(module: str) -> list[tuple[int, str]]:
 
 
 def _seen(times: np.ndarray, end: float) -> np.ndarray:
-    """Return the visible changes of state. Of several within a thousandth of the figure's width, only the last is."""
+    """Return the changes of state that are visible.
+
+    Of several changes within 1/1000 of the width, only the last one is.
+    """
     if len(times) < 2:
         return np.arange(len(times))
     narrow = np.diff(times) < (end - times[0]) / 1000
@@ -232,7 +242,7 @@ def _labels(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
 
 
 def _positions(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
-    """Return x of each run: the values of the parameter as numbers if all are numbers, else as texts."""
+    """Return x of each run: the values of the parameter as numbers if all of them are numbers, else as texts."""
     if parameter not in runs.texts:
         return pd.Series("", index=there)
     numbers = runs.numbers[parameter].reindex(there)

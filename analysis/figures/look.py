@@ -1,6 +1,6 @@
 """Colours, line styles and legends of a figure.
 
-A colour stands for a series, a dash (or a shade) for an engine, a hollow diamond for a published number.
+A colour identifies a series, and a dash (or a shade) an engine. A hollow diamond is a published number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PUBLISHED = "published"
 BESIDE_PT = 3.0
 """The distance between the marks of two engines at one x, so that their intervals do not hide each other."""
 POINTS_UP, POINTS_DOWN = 10, 11
-"""matplotlib's markers CARETUPBASE and CARETDOWNBASE. An open bound points towards the possible published values."""
+"""matplotlib's markers CARETUPBASE and CARETDOWNBASE. They mark a bound and point towards the allowed values."""
 Rows = tuple[str, str, pd.DataFrame]
 
 
@@ -56,11 +56,11 @@ class Look:
         return SHADES[self.engines.index(engine) % len(SHADES)]
 
     def filling(self, series: str, engine: str) -> str:
-        """Return the fill colour of an engine's dots: full for the first engine, hollow for the second, and so on."""
+        """Return the fill colour of an engine's dots: filled and hollow in turns."""
         return HOLLOW.light if self.engines.index(engine) % 2 else self.colour(series)
 
     def move_beside(self, ax: Axes, drawn: Container, engine: str) -> None:
-        """Move an engine's marks beside those of the others. The axes must have their limits already."""
+        """Move an engine's marks beside those of the other engines. The limits of the axes must be set before."""
         from matplotlib.transforms import ScaledTranslation
 
         points = (self.engines.index(engine) - (len(self.engines) - 1) / 2) * BESIDE_PT
@@ -71,14 +71,17 @@ class Look:
             artist.set_transform(moved)
 
     def dot(self, engine: str) -> Any:
-        """Return the key of an engine whose points are not joined."""
+        """Return the legend's handle of an engine whose points are not joined by a line."""
         from matplotlib.lines import Line2D
 
         inside = HOLLOW.light if self.engines.index(engine) % 2 else INK.light
         return Line2D([], [], ls="", marker="o", color=INK.light, mfc=inside)
 
     def legend(self, data: Data, key: Callable[[str], Any] | None = None) -> None:
-        """Add colours, dashes and diamonds to the legend. `key` makes the handle of an engine, by default a line."""
+        """Add colours, dashes and diamonds to the legend.
+
+        `key` makes the handle of an engine; by default it is a line.
+        """
         from matplotlib.lines import Line2D
 
         parameter = data.plot.series
@@ -92,7 +95,10 @@ class Look:
             data.keys.append(Line2D([], [], **_DIAMOND, color=INK.light, label=PUBLISHED))
 
     def mark_published(self, ax: Axes, data: Data, at: Callable[[pd.DataFrame], np.ndarray]) -> None:
-        """Draw published numbers as hollow diamonds, and published bounds as strokes; `at` returns the x of rows."""
+        """Draw published numbers as hollow diamonds, and published bounds as strokes.
+
+        `at` returns the x of each row.
+        """
         for series, _, rows in groups(data.published()):
             colour, xs = self.colour(series), at(rows)
             known = rows["mean"].notna().to_numpy()
@@ -108,7 +114,7 @@ _DIAMOND: dict[str, Any] = {"ls": "", "marker": "D", "ms": 5.5, "mew": 1.4, "mfc
 
 
 def _bounds(ax: Axes, data: Data, x: float, row: Any, colour: str) -> None:
-    """Draw a published range as a dashed stroke with ends, or a single bound as an end that points away from it."""
+    """Draw a published range as a dashed line with ends, or a bound as a marker that points to the allowed values."""
     if np.isfinite(row.low) and np.isfinite(row.high):
         ax.plot([x, x], [row.low, row.high], color=colour, ls=(0, (3, 3)), lw=1.4, zorder=4)
     for end, points in ((row.low, POINTS_UP), (row.high, POINTS_DOWN)):
@@ -121,7 +127,7 @@ def _bounds(ax: Axes, data: Data, x: float, row: Any, colour: str) -> None:
 
 
 def says(rows: pd.DataFrame) -> list[str]:
-    """Return a text for each row: its x, its mean, its interval and its number of runs."""
+    """Return a tooltip for each row: x, mean, interval and number of runs."""
     return [f"{_point_text(row)}, {row.runs} run{'s' * (row.runs != 1)}" for row in rows.itertuples()]
 
 

@@ -1,10 +1,10 @@
-"""Numbers as short text, for people."""
+"""Format numbers as short text for readers."""
 
 import math
 
 
 def short(value: float | str | None) -> str:
-    """Return a number in four significant digits, without needless zeros."""
+    """Format a number with four significant digits and without needless zeros."""
     if isinstance(value, str):
         return value
     if value is None or math.isnan(value):
@@ -27,7 +27,7 @@ def _raised(number: int) -> str:
 
 
 def pretty(name: str) -> str:
-    """Return the value of a parameter, shortened if it is a number."""
+    """Format the value of a parameter; a number is shortened."""
     try:
         return short(float(name))
     except ValueError:
@@ -35,6 +35,6 @@ def pretty(name: str) -> str:
 
 
 def name_and_unit(label: str) -> tuple[str, str]:
-    """Return the label `delay [s]` as `delay` and `s`."""
+    """Split the label `delay [s]` into `delay` and `s`."""
     name, bracket, unit = label.rpartition("[")
     return (name.strip(), unit.rstrip().removesuffix("]")) if bracket and label.rstrip().endswith("]") else (label, "")

@@ -1,4 +1,4 @@
-"""One matplotlib Figure on which plots are drawn, one after the other, and saved.
+"""Draw plots on one matplotlib Figure, one after the other, and save them.
 
     with Sheet() as sheet:
         for data in ...:
@@ -6,7 +6,8 @@
                 page += sheet.svg()
                 sheet.save(path, "pdf")
 
-Making a Figure, its fonts and settings once saves a third of the time. matplotlib is imported when a sheet is opened.
+Sharing one Figure saves a third of the time, since its fonts and settings are made once. matplotlib is imported when a
+sheet is opened.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 TEX_SYSTEMS = ("pdflatex", "lualatex", "xelatex")
 LEGEND_LETTERS = 66
-"""The number of letters of a legend that fit into one line."""
+"""The number of letters of a legend that fit on one line."""
 LONGEST_LABEL = 60
 
 
@@ -57,11 +58,11 @@ class Sheet:
 
     @property
     def axes(self) -> Axes:
-        """The Axes that is drawn on."""
+        """The Axes on which plots are drawn."""
         return self.figure.axes[0]
 
     def draw(self, data: Data) -> pd.DataFrame:
-        """Draw a plot, and return the drawn numbers (`NUMBERS`), which have no rows if there is nothing to draw."""
+        """Draw a plot and return the drawn numbers (`NUMBERS`). They have no rows if there is nothing to draw."""
         self.figure.clear()
         self.figure.set_size_inches(WIDTH_IN, HEIGHT_IN)
         self.figure.set_layout_engine("constrained")
@@ -91,13 +92,13 @@ class Sheet:
         return numbers
 
     def svg(self) -> str:
-        """Return the drawing as an element of a page."""
+        """Return the drawing as an <svg> element for a page."""
         axes, plot = self.axes, self.data.plot
         label = f"{plot.title}: {axes.get_ylabel() or 'states'} over {axes.get_xlabel()}"
         return svg.element(self._as_svg(), label, self.data.tooltips)
 
     def save(self, path: Path, form: str) -> None:
-        """Write the drawing as svg, pdf or pgf. Saving as pgf converts its texts to LaTeX, so pgf must come last."""
+        """Write the drawing as svg, pdf or pgf. Save pgf last, since it converts the texts to LaTeX."""
         title = self.data.plot.title
         if form == "svg":
             path.write_text(self._as_svg(), encoding="utf-8")
@@ -112,7 +113,8 @@ class Sheet:
 
         text = io.StringIO()
         reported = {"Title": self.data.plot.title, "Date": None, "Creator": None, "Format": None, "Type": None}
-        with matplotlib.rc_context({"svg.hashsalt": repr(self.data.plot)}):  # ids differ from those of other figures
+        # these ids differ from the ids of other figures
+        with matplotlib.rc_context({"svg.hashsalt": repr(self.data.plot)}):
             self.figure.savefig(text, format="svg", metadata=reported)
         return text.getvalue()
 
@@ -123,7 +125,7 @@ class Sheet:
 
         system = next(filter(shutil.which, TEX_SYSTEMS), None)
         if system is None:
-            raise UserError("PGF needs LaTeX, which measures its texts (Debian: texlive-latex-base, texlive-pictures)")
+            raise UserError("PGF needs LaTeX, which measures the texts (Debian: texlive-latex-base, texlive-pictures)")
         for axis in (self.axes.xaxis, self.axes.yaxis):
             plain = axis.get_major_formatter()
             axis.set_major_formatter(FuncFormatter(lambda value, at, plain=plain: escape(plain(value, at))))
@@ -135,7 +137,7 @@ class Sheet:
             self.figure.savefig(path, format="pgf")
 
     def _lay_out(self) -> None:
-        """Lay the figure out once for all files, since this takes a third of the time."""
+        """Compute the layout once for all files, since this takes a third of the time."""
         engine = self.figure.get_layout_engine()
         assert engine is not None
         engine.execute(self.figure)
@@ -155,22 +157,22 @@ class Sheet:
 
 
 def _as_numbers(data: Data) -> pd.DataFrame:
-    """Return the values of the runs, for a kind that does not return the numbers that it drew."""
+    """Return the values of the runs as numbers, for a kind of plot that returns none itself."""
     values = data.values().rename(columns={"value": "mean"})
     return values.assign(low=NAN, high=NAN, runs=1)
 
 
 def _may_be_negative(kind: kinds.Kind, data: Data, numbers: pd.DataFrame) -> bool:
-    """Return whether a quantity may be below 0: a difference, or one that is in a run or on paper.
+    """Return whether the axis may go below 0: for differences, or if a measured or published value is below 0.
 
-    An interval may reach below 0 where the quantity cannot, as that of a few counts.
+    The ends of intervals do not count: the interval of a few counts may reach below 0, and a count cannot.
     """
     runs = data.values()["value"] if kind.formulas(data.plot) else numbers["mean"]
     return kind.signed or bool((runs < 0).any() or (numbers["mean"] < 0).any())
 
 
 def _finish(axes: Axes, numbers: pd.DataFrame, signed: bool) -> None:
-    """Write ticks as short numbers, and let an axis begin at 0 where that is near, or where nothing can be below."""
+    """Format the ticks as short numbers. Begin an axis at 0 if 0 is near, or if no value can be below 0."""
     from matplotlib.ticker import FuncFormatter, NullFormatter, ScalarFormatter
 
     means, lows = numbers["mean"], numbers[["mean", "low"]].min().min()
@@ -193,7 +195,7 @@ def _finish(axes: Axes, numbers: pd.DataFrame, signed: bool) -> None:
 
 
 def _begin_at_zero(axes: Axes, numbers: pd.DataFrame) -> None:
-    """Let no x axis go below 0 for the sake of its margin, unless its ticks are names or the values of a sweep."""
+    """Keep the margin of the x axis from going below 0, unless its ticks are names or the values of a sweep."""
     from matplotlib.ticker import FixedLocator
 
     free = axes.get_xscale() == "linear" and not isinstance(axes.xaxis.get_major_locator(), FixedLocator)
@@ -202,7 +204,7 @@ def _begin_at_zero(axes: Axes, numbers: pd.DataFrame) -> None:
 
 
 def _add_ticks_within_decades(axis: Any) -> None:
-    """Put ticks at 2 and 5, too, where the data span few decades."""
+    """Put ticks at 2 and 5, too, if the data span only a few decades."""
     from matplotlib.ticker import FixedLocator, LogLocator
 
     low, high = axis.get_view_interval()
@@ -212,7 +214,7 @@ def _add_ticks_within_decades(axis: Any) -> None:
 
 
 def _widen(axis: Any) -> None:
-    """Widen an axis of a single value on both sides, as matplotlib leaves no room beside some values."""
+    """Widen an axis that shows a single value, since matplotlib may leave no margin beside it."""
     limits, set_limits = (getattr(axis.axes, f"{verb}_{axis.axis_name}lim") for verb in ("get", "set"))
     low, high = limits()
     if np.isclose(low, high, rtol=1e-9, atol=0):

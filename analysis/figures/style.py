@@ -1,7 +1,7 @@
 """The palette of figures and pages, and matplotlib's settings.
 
-A figure is drawn in the colours for light paper. A page in dark mode replaces each of them by its dark counterpart with
-one CSS rule (templates/palette.css), so nothing has to be drawn twice.
+A figure is drawn in the colours for light paper. In dark mode, a CSS rule of the page (templates/palette.css) replaces
+each colour by its dark counterpart, so no figure is drawn twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Colour(NamedTuple):
-    """A colour on light and on dark paper, and the CSS variable of the page that holds it."""
+    """A colour for light and for dark pages, and the CSS variable of the page that holds it."""
 
     variable: str
     light: str
@@ -21,7 +21,7 @@ INK = Colour("ink", "#1c2126", "#e6e9ec")
 SOFT = Colour("soft", "#5b6570", "#9aa5b0")
 LINE = Colour("line", "#d9dee3", "#363d45")
 HOLLOW = Colour("hollow", "#ffffff", "#1c2227")
-"""The inside of hollow marks."""
+"""The fill of hollow marks."""
 SERIES = (
     Colour("s0", "#1f6fb4", "#6db3f2"), Colour("s1", "#c8501e", "#f0905f"), Colour("s2", "#2c8a4b", "#6ecb8b"),
     Colour("s3", "#8a4fb0", "#c79be8"), Colour("s4", "#b3870c", "#e5c04e"), Colour("s5", "#0f8b8d", "#5fd0d2"),
@@ -42,8 +42,8 @@ def settings() -> dict[str, Any]:
     return {
         "figure.constrained_layout.use": True, "figure.facecolor": "none", "axes.facecolor": "none",
         "savefig.facecolor": "none", "font.family": "sans-serif", "font.size": 9.0,
-        "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # the first is matplotlib's own
-        "text.parse_math": False,  # names of scalars may hold dollar signs
+        "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # the first font is matplotlib's own
+        "text.parse_math": False,  # names of scalars may contain dollar signs
         "text.color": INK.light, "axes.labelcolor": INK.light, "axes.edgecolor": SOFT.light,
         "xtick.color": SOFT.light, "ytick.color": SOFT.light, "xtick.labelsize": 8.0, "ytick.labelsize": 8.0,
         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.8,

@@ -1,4 +1,4 @@
-"""Converts a drawing of matplotlib to an element of a page, with an accessible name and tooltips."""
+"""Convert a drawing of matplotlib into an element of a page, with an accessible name and tooltips."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def element(drawing: str, label: str, tooltips: Mapping[str, Sequence[str]]) -> 
         if child.tag != f"{{{SVG}}}g" and child.find(f"{{{SVG}}}clipPath") is None:
             root.remove(child)
     for group in root.iter(f"{{{SVG}}}g"):
-        name = group.attrib.pop("id", "")  # every drawing has a `figure_1`, and ids of a page must be unique
+        name = group.attrib.pop("id", "")  # every drawing has the id `figure_1`, and ids must be unique within a page
         for mark, text in zip(_marks(group) if name in tooltips else (), tooltips.get(name, ()), strict=False):
             ElementTree.SubElement(mark, f"{{{SVG}}}title").text = text
     for shape in (path for defs in root.iter(f"{{{SVG}}}defs") for path in defs):
-        shape.attrib.pop("style", "")  # every use of the shape has the same style, which a page's CSS can override
+        shape.attrib.pop("style", "")  # the shape is used with one style everywhere, which a page's CSS can override
     for one in root.iter():
         one.text = one.text if one.text and one.text.strip() else None
         one.tail = None
@@ -30,7 +30,7 @@ def element(drawing: str, label: str, tooltips: Mapping[str, Sequence[str]]) -> 
 
 
 def _marks(group: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return the marks of a group: uses of one shape, or shapes of their own."""
+    """Return the marks of a group: references to a shared shape, or shapes of their own."""
     uses = list(group.iter(f"{{{SVG}}}use"))
     shapes = {id(path) for defs in group.iter(f"{{{SVG}}}defs") for path in defs}
     return uses or [path for path in group.iter(f"{{{SVG}}}path") if id(path) not in shapes]

@@ -11,9 +11,9 @@ histogram.py  `histogram`: the share of values in each bin
 box.py        `box`: quartiles of runs over a parameter
 scatter.py    `scatter`: every run as a dot
 
-Their numbers, colours and axes are in causeway.analysis.figures.
+The numbers, colours and axes of plots are in causeway.analysis.figures.
 
-All modules of this package are imported to register their kinds; `load` imports a file of a user's own
+Importing a module registers its kinds, so this package imports all of its modules. `load` imports a user's own file
 (`causeway report DIR --kinds FILE.py`).
 """
 
@@ -48,12 +48,12 @@ def kind_of(name: str) -> Kind:
     """Return the kind with this name."""
     kinds = known()
     if name not in kinds:
-        raise UserError(f"there is no kind of plot '{name}', only {', '.join(kinds)}; one of your own: --kinds FILE.py")
+        raise UserError(f"there is no kind of plot '{name}', only {', '.join(kinds)}; --kinds FILE.py adds your own")
     return kinds[name]
 
 
 def load(file: Path) -> tuple[Plot, ...]:
-    """Import a file that registers kinds of plots; return its list `plots` (for a folder without any), or ()."""
+    """Import a file that registers kinds of plots; return its list `plots`, or () if it has none."""
     if not file.is_file():
         raise UserError(f"there is no file {file} with kinds of plots")
     plots = getattr(module_from(file, "causeway_kinds"), "plots", ())

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 ROOM = 0.8
-"""The width of the bars of one x, as a share of the distance between two x."""
+"""The width of all bars of one x, as a share of the distance between two values of x."""
 
 
 @plot_kind
 def bar(ax: Axes, data: Data) -> pd.DataFrame:
-    """Draw one bar for each x, series and engine; the values of x are names."""
+    """Draw one bar for each x, series and engine. The values of x are treated as names."""
     from matplotlib.patches import Patch
 
     measured, published = data.means(), data.published()

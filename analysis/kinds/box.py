@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 ROOM = 0.7
-"""The width of the boxes of one x, as a share of the distance between two x."""
+"""The width of all boxes of one x, as a share of the distance between two values of x."""
 
 
 @plot_kind
 def box(ax: Axes, data: Data) -> pd.DataFrame:
-    """Draw one box for each x, series and engine; the values of x are names."""
+    """Draw one box for each x, series and engine. The values of x are treated as names."""
     found = {key: np.percentile(values, (0, 25, 50, 75, 100)).tolist() for key, values in _values(data)}
     counts = {key: len(values) for key, values in _values(data)}
     medians = numbers([(*key, five[2], five[0], five[4], counts[key]) for key, five in found.items()])

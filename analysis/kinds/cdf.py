@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 MOST = 400
-"""The most points of a curve. More would not be visible."""
+"""The maximum number of points of a curve. More would not be visible."""
 
 
 @plot_kind
 def cdf(ax: Axes, data: Data, of: str = "runs") -> pd.DataFrame:
-    """Draw one curve for each series and engine, of a scalar's runs, or with `of="samples"` of a recorded series."""
+    """Draw one curve for each series and engine: of a scalar over runs, or with `of="samples"` of a recorded series."""
     rows = []
     for series, engine, values in distributions(data, of):
         shares = np.arange(1, len(values) + 1) / len(values)

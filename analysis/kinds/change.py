@@ -1,7 +1,7 @@
 """Differences between variants over runs of common seeds, with their intervals.
 
-Runs of one seed share their randomness: the times of messages, the movement of hosts. The intervals of two means ignore
-that, and may overlap even if one variant is better for every single seed.
+Runs of one seed have the same random numbers, for example for the times of messages and the movement of hosts. The
+intervals of two means ignore this: they may overlap even if one variant is better for every seed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Histograms: the share of values in each of some equally wide bins."""
+"""Histograms: the share of values in each of several bins of equal width."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Outline = tuple[str, str, Any, Any, int]
 def histogram(ax: Axes, data: Data, of: str = "runs", bins: int = 20) -> pd.DataFrame:
     """Draw one outline for each series and engine, over the same bins.
 
-    `of` has the values that it has in a cdf, and "recorded": y then names histograms that the runs recorded, and those
-    of one series are added up.
+    `of` takes the values that it takes in `cdf`, and also "recorded". Then y names histograms that the runs recorded,
+    and the histograms of one series are added up.
     """
     found = list(_recorded(data) if of == "recorded" else _counted(data, of, bins))
     outlines = numbers([
         (series, engine, float(edge), float(share), NAN, NAN, count)
         for series, engine, edges, shares, count in found
-        for edge, share in zip(edges, [*shares, 0.0], strict=True)  # 0: where the last bin ends
+        for edge, share in zip(edges, [*shares, 0.0], strict=True)  # 0: the end of the last bin
     ])  # fmt: skip
     if outlines.empty:
         return outlines
@@ -59,9 +59,9 @@ def _counted(data: Data, of: str, bins: int) -> Iterator[Outline]:
 
 
 def _recorded(data: Data) -> Iterator[Outline]:
-    """Yield the histograms that runs recorded; bins of the same edges are added up.
+    """Yield the histograms that runs recorded. Bins with the same edges are added up.
 
-    Values below the first edge and beyond the last one are included in the total of the shares, but not drawn.
+    Values below the first edge and beyond the last one count in the total, but are not drawn.
     """
     for (series, engine), rows in data.bins().groupby(["series", "engine"], sort=True):
         counted = rows.groupby("edge")["value"].sum().sort_index()

@@ -31,16 +31,19 @@ class Kind:
 
     name: str
     draw: Draw
-    """Draws the numbers of a `Data` (figures/data.py) on an Axes; may return the numbers that it drew."""
+    """Draws the numbers of a `Data` (figures/data.py) on an Axes. It may return the numbers that it drew."""
     recorded: bool = False
-    """True if `y` names a series that runs record, False for a scalar or an expression over scalars."""
+    """True if `y` names a series that runs record, False if it is a scalar or an expression over scalars."""
     signed: bool = False
-    """True if it draws differences, which may be negative where y is not."""
+    """True for differences, which may be negative even if y cannot be."""
     options: dict[str, Any] = field(default_factory=dict)
     """Its keyword arguments with their defaults: the fields of `Plot.more`."""
 
     def check(self, plot: Plot) -> None:
-        """Raise UserError if the fields of the plot do not fit the kind. It is called before the runs of a study."""
+        """Raise UserError if the fields of the plot do not fit the kind.
+
+        This is called before the study's runs begin.
+        """
         if unknown := set(plot.more) - set(self.options):
             takes = f"only {', '.join(self.options)}" if self.options else "none of its own"
             raise UserError(f"plot '{plot.title}': kind '{self.name}' has no '{min(unknown)}', {takes}")
@@ -50,7 +53,7 @@ class Kind:
     def formulas(self, plot: Plot) -> tuple[str, ...]:
         """Return the scalars, and expressions over them, that a plot reads: y, and the option `over`.
 
-        With an option `of` other than "runs", y names a recorded series or histogram, and is none of them.
+        If the option `of` is not "runs", y names a recorded series or histogram and is left out.
         """
         options = {**self.options, **plot.more}
         if self.recorded or options.get("of", "runs") != "runs":
@@ -84,7 +87,7 @@ def _register(function: Draw, name: str, recorded: bool, signed: bool) -> None:
     parameters = list(inspect.signature(function).parameters.values())[2:]
     there = KINDS.get(name)
     if there is not None and _place(there.draw) != _place(function):
-        raise UserError(f"two kinds of plots are called '{name}': of {_place(there.draw)} and {_place(function)}")
+        raise UserError(f"two kinds of plots are called '{name}', in {_place(there.draw)} and {_place(function)}")
     KINDS[name] = Kind(name, function, recorded, signed, {one.name: one.default for one in parameters})
 
 

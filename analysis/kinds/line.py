@@ -36,7 +36,7 @@ def draw_lines(ax: Axes, data: Data, measured: pd.DataFrame, published: pd.DataF
             place(rows["x"]), rows["mean"], yerr=whiskers(rows), color=look.colour(series), ls=look.dash(engine),
             marker="o", mfc=look.filling(series, engine),
         )  # fmt: skip
-        drawn[0].set_clip_on(False)  # draw marks at the edge completely; only intervals are clipped there
+        drawn[0].set_clip_on(False)  # marks at the edge are drawn completely; only intervals are clipped there
         look.move_beside(ax, drawn, engine)
         data.say(drawn[0], says(rows), f"{series} {engine}")
     look.mark_published(ax, data, lambda rows: place(rows["x"]))
@@ -45,5 +45,5 @@ def draw_lines(ax: Axes, data: Data, measured: pd.DataFrame, published: pd.DataF
 
 
 def whiskers(rows: pd.DataFrame) -> np.ndarray:
-    """Return the lengths of intervals below and above their means; NaN for a single run, which has none."""
+    """Return the lengths of intervals below and above their means, NaN for a single run."""
     return np.array([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).clip(min=0)

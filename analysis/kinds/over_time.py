@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @plot_kind(name="time", recorded=True)
 def over_time(ax: Axes, data: Data, bins: int = 60) -> pd.DataFrame:
-    """Draw one curve for each series and engine, from this number of bins of time."""
+    """Draw one curve for each series and engine. `bins` is the number of bins of time."""
     curves = data.over_time(int(bins))
     if curves.empty:
         return curves

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @plot_kind
 def scatter(ax: Axes, data: Data, over: str = "") -> pd.DataFrame:
-    """Draw a dot for each run. `over` is a scalar or expression for x; without it, x is a parameter."""
+    """Draw a dot for each run. `over` is the scalar or expression on the x axis; without it, x is a parameter."""
     values = data.values()
     if over:
         values = values.assign(x=data.values(over)["value"]).dropna(subset=["x"])

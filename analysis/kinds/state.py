@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from causeway.analysis.figures.data import Data
 
 MOST_ROWS = 24
-"""The most rows that can be distinguished."""
+"""The maximum number of rows that a reader can distinguish."""
 THICK = 0.84
 LONGEST_NAME = 16
 
 
 @plot_kind(recorded=True)
 def state(ax: Axes, data: Data, states: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Draw a recorded series whose values are states, of the first run of each engine; y may be a pattern of modules.
+    """Draw a recorded series of states, for the first run of each engine. y may be a pattern of modules.
 
-    `states={"0": "idle", "1": "busy"}` names them.
+    `states={"0": "idle", "1": "busy"}` gives names to the values.
     """
     from matplotlib.patches import Patch
 
@@ -59,14 +59,14 @@ def state(ax: Axes, data: Data, states: Mapping[str, Any] | None = None) -> pd.D
 
 
 def _names(keys: list[tuple[str, str]]) -> list[str]:
-    """Return names of rows: modules without their common prefix and suffix, with the engine if there are several."""
+    """Return the names of rows: modules without their common prefix and suffix, with the engine if there are two."""
     names = _without_common_parts([module for _, module in keys])
     several = len({engine for engine, _ in keys}) > 1
     return [f"{engine} {name}" if several else name for (engine, _), name in zip(keys, names, strict=True)]
 
 
 def _without_common_parts(names: list[str]) -> list[str]:
-    """Return `Net.server[0].queue` and `Net.server[1].queue` as `server[0]` and `server[1]`."""
+    """Shorten names by their common parts: `Net.server[0].queue` becomes `server[0]` beside `Net.server[1].queue`."""
     paths = [name.split(".") for name in names]
     shortest = min(map(len, paths), default=0)
     if len(set(names)) < 2:

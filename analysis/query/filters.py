@@ -41,7 +41,7 @@ class _Reader:
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
-                self._refuse(f"it cannot be read from {text[at:].strip()[:20]!r} on")
+                self._refuse(f"it cannot be parsed from {text[at:].strip()[:20]!r} on")
             operator, bracket, quoted, word = found.groups()
             if quoted is not None:
                 tokens.append(("quoted", quoted.replace('\\"', '"')))
@@ -54,7 +54,7 @@ class _Reader:
         try:
             mask = self._or()
         except RecursionError:
-            self._refuse("it is nested too deeply")
+            self._refuse("its brackets are nested too deeply")
         if self._at < len(self._tokens):
             self._refuse(f"{self._tokens[self._at][1]!r} follows a complete expression; join them by AND or OR")
         return mask
@@ -82,12 +82,12 @@ class _Reader:
                 self._refuse("a bracket is not closed")
             return mask
         if kind not in ("word", "quoted"):
-            self._refuse(f"there is {text!r} in place of a pattern")
+            self._refuse(f"{text!r} is in the place of a pattern")
         if self._at < len(self._tokens) and self._tokens[self._at][0] == "=~":
             self._at += 1
             kind, pattern = self._next()
             if kind not in ("word", "quoted"):
-                self._refuse(f"there is {pattern!r} in place of a pattern")
+                self._refuse(f"{pattern!r} is in the place of a pattern")
             return self._fit(text, pattern)
         return self._fit("name", text)
 
@@ -114,4 +114,4 @@ class _Reader:
         return self._tokens[self._at - 1]
 
     def _refuse(self, why: str) -> NoReturn:
-        raise UserError(f"the filter {self._text!r} cannot be used: {why}")
+        raise UserError(f"the filter {self._text!r} is invalid: {why}")

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     import xarray
 
 NO_PARAMETERS = frozenset({"repetition"})
-"""Parameters of converted runs that only count repetitions."""
+"""Parameters of converted runs that only number the repetitions."""
 RUN_COLUMNS = ("study", "point", "engine", "seed")
 _TYPES = {"scalars": "scalar", "vectors": "vector", "statistics": "statistics", "bins": "histogram"}
 _KINDS = {"runattr": ("attributes", "name", "value"), "config": ("config", "name", "value")}
 
 
 def open(directory: str | Path) -> Folder:
-    """Open the result folder that `causeway run --out` or `causeway convert --out` wrote."""
+    """Open a result folder that `causeway run --out` or `causeway convert --out` wrote."""
     path = place(directory)
     if not (path / "tables").is_dir():
         raise UserError(f"{path} is no result folder (it has no tables/); name the --out of causeway run or convert")
@@ -42,7 +42,10 @@ def open(directory: str | Path) -> Folder:
 
 
 class Folder:
-    """A result folder as it was when it was opened. Tables are read once; open it again to see later runs."""
+    """A result folder in the state in which it was opened.
+
+    Tables are read once; open the folder again to see later runs.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path, self._state = path, store.state_of(path)
@@ -50,7 +53,7 @@ class Folder:
 
     # ---- runs -------------------------------------------------------------------------------------------------------
     def runs(self, **where: Any) -> pd.DataFrame:
-        """Return a row for each run, with its parameters as columns.
+        """Return a row for each run, with the parameters as columns.
 
         `where` selects runs by columns: study, engine, seed, or any parameter, each with a value or a list of values.
         """
@@ -62,7 +65,7 @@ class Folder:
         return runs
 
     def parameters(self) -> list[str]:
-        """Return the names of all parameters, first those that differ between runs."""
+        """Return the names of all parameters. Those that differ between runs come first."""
         names = [name for name in self._runs().columns if name not in self._table("runs").columns]
         varied = [name for name in names if self._runs()[name].nunique(dropna=False) > 1]
         return varied + [name for name in names if name not in varied]
@@ -77,7 +80,7 @@ class Folder:
     def scalars(self, filter: str = "", *, wide: bool = False, **where: Any) -> pd.DataFrame:
         """Return a row for each scalar: module, name, value, and the study, engine, seed and parameters of its run.
 
-        Of the parameters, only those that differ between runs are columns.
+        A parameter is a column only if it differs between runs.
 
         Args:
             filter: An expression (see `causeway.analysis.query.filters`).
@@ -98,8 +101,8 @@ class Folder:
     def array(self, scalar: str, *dimensions: str, **where: Any) -> xarray.DataArray:
         """Return one scalar as an xarray: a dimension for each of `dimensions` (parameters), and one of repetitions.
 
-        Repetitions differ in their seeds only. If they differ in another parameter, in their engine or in their code,
-        UserError is raised: name it as a dimension, or select one value of it (`where`).
+        Repetitions may differ only in their seeds. If runs differ in another parameter, in the engine or in the code,
+        UserError is raised: then name it as a dimension, or select one value of it (`where`).
         """
         try:
             import xarray
@@ -117,7 +120,7 @@ class Folder:
         return xarray.DataArray.from_series(indexed).rename(scalar)
 
     def _refuse_pooling(self, found: Any, dimensions: Sequence[str]) -> None:
-        """Refuse runs that differ in more than their seeds and the dimensions, as they are no repetitions."""
+        """Refuse runs that differ in more than their seeds and the dimensions, since they are not repetitions."""
         apart = ["study", "engine", "code", *(name for name in self.parameters() if name not in NO_PARAMETERS)]
         free = [name for name in apart if name in found and name not in dimensions]
         texts = found[free].astype(str).assign(code=found["code"].fillna("")) if "code" in free else found[free]
@@ -178,7 +181,10 @@ class Folder:
         return found.drop_duplicates([*keys, "field"]).pivot(index=keys, columns="field", values="value").reset_index()
 
     def histograms(self, filter: str = "", **where: Any) -> pd.DataFrame:
-        """Return a row for each histogram: `edges` and `counts`, with the values beyond the edges at both ends."""
+        """Return a row for each histogram: `edges` and `counts`.
+
+        The first and last counts are those beyond the edges.
+        """
         found = self._selected("bins", filter, where).sort_values("position", kind="stable")
         keys = ["run_id", "module", "name"]
         rows = [
@@ -209,7 +215,7 @@ class Folder:
         return self._tables[""]
 
     def _described(self, run_ids: Any) -> Any:
-        """Return study, point, engine, seed and the varying parameters of these runs, and their code if it varies."""
+        """Return study, point, engine, seed and varying parameters of these runs, and the code if it varies."""
         runs = self._runs()
         runs = runs[runs["run_id"].isin(run_ids)]
         varied = [name for name in self.parameters() if runs[name].nunique(dropna=False) > 1]
@@ -276,7 +282,10 @@ class Folder:
 
 
 def _equal(column: Any, name: str, wanted: Any) -> Any:
-    """Return a mask of the rows with the value, or one of the values; numbers are equal by value, True is `true`."""
+    """Return a mask of the rows with the value, or with one of the values.
+
+    Numbers are compared by value, and True matches `true`.
+    """
     one = isinstance(wanted, str) or not isinstance(wanted, Iterable)
     values = [wanted] if one else list(wanted)
     if not pd.api.types.is_numeric_dtype(column):
@@ -284,9 +293,11 @@ def _equal(column: Any, name: str, wanted: Any) -> Any:
     try:
         return column.isin([float(value) for value in values])
     except (TypeError, ValueError):
-        raise UserError(f"{name} holds numbers, and {wanted!r} is none; write {name}=1 or {name}=[1, 2]") from None
+        raise UserError(
+            f"{name} holds numbers, and {wanted!r} is not a number; write {name}=1 or {name}=[1, 2]"
+        ) from None
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """Return the possible texts of a value in the table of parameters."""
+    """Return the texts by which the table of parameters may contain a value."""
     return (str(value).lower(), str(value)) if isinstance(value, bool | np.bool_) else (str(value),)

@@ -1,4 +1,4 @@
-"""One recorded series and its operations, named and defined as omnetpp.scave's vector operations.
+"""A recorded series and its operations, which have the names and definitions of omnetpp.scave's vector operations.
 
     series.timewinavg(1.0).crop(10, 60)
 
@@ -19,7 +19,7 @@ from causeway.errors import UserError
 Numbers = NDArray[np.float64]
 MSER_BATCH = 5
 HOLDS = ("sample-hold", "backward-sample-hold", "linear")
-"""The value between two samples: that of the first one, that of the second one, or on a straight line between them."""
+"""The value between two samples: that of the first one, that of the second one, or a straight line between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,16 @@ class Series:
             return self._with(np.diff(self.value) / np.diff(self.time_s), self.time_s[:-1])
 
     def movingavg(self, alpha: float) -> Series:
-        """Return the weighted mean of y[0] to y[k]; the weight of a value is 1 - alpha times that of the next one."""
+        """Return the weighted mean of y[0] to y[k].
+
+        The weight of a value is 1 - alpha times the weight of the next one.
+        """
         import pandas as pd
 
         return self._with(pd.Series(self.value).ewm(alpha=alpha).mean().to_numpy())
 
     def winavg(self, window_size: int = 10) -> Series:
-        """Return the mean of each `window_size` consecutive values, at the time of the first of them."""
+        """Return the mean of each `window_size` consecutive values, at the time of the first one."""
         begins = np.arange(0, len(self), window_size)
         counts = np.diff(np.append(begins, len(self)))
         return self._with(self._sums(begins) / counts, self.time_s[begins])
@@ -72,13 +75,13 @@ class Series:
         return self._with(np.divide(self._integral(interpolation), t, out=np.zeros_like(t), where=t != 0))
 
     def timewinavg(self, window_size: float = 1.0) -> Series:
-        """Return the mean of the samples in each interval [k, k+1) * window_size with samples, at its beginning."""
+        """Return the mean of the samples in each interval [k, k+1) * window_size that has any, at its beginning."""
         windows, begins = np.unique(np.floor(self.time_s / window_size), return_index=True)
         counts = np.diff(np.append(begins, len(self)))
         return self._with(self._sums(begins) / counts, windows * window_size)
 
     def steady(self) -> Series:
-        """Return the series without its warm-up, cut where the mean of the rest has the smallest standard error.
+        """Return the series without its warm-up: the mean of the rest has the smallest standard error of all cuts.
 
         This is MSER-5 (White 1997): values are averaged in batches of 5. Only cuts in the first half are considered; a
         minimum in the second half would mean that the run is too short.

@@ -54,12 +54,15 @@ def _deviation(values: Sequence[float], mean: float) -> float:
 
 
 def total(values: Sequence[float]) -> float:
-    """Return the correctly rounded sum. It is infinite only if the sum exceeds a double, and NaN for inf - inf."""
+    """Return the correctly rounded sum.
+
+    It is infinite only if the sum is too large for a double, and NaN for inf - inf.
+    """
     try:
         return math.fsum(values)
     except ValueError:  # infinities of both signs
         return math.nan
-    except OverflowError:  # in a partial sum, or in the result
+    except OverflowError:  # overflow in a partial sum, or in the result
         if infinite := [value for value in values if not math.isfinite(value)]:
             return sum(infinite)
         return _rounded(sum(map(Fraction, values), Fraction(0)))
@@ -75,8 +78,8 @@ def _rounded(exact: Fraction) -> float:
 def parts(values: Sequence[float]) -> list[float]:
     """Return a few numbers with the same exact sum as these finite values.
 
-    The first is the correctly rounded sum; each of the others is the rounded remainder that the numbers before it
-    leave. If a remainder exceeds a double, the values themselves are returned.
+    The first is the correctly rounded sum. Each of the others is the rounded rest that the numbers before it leave. If
+    a rest is too large for a double, the values themselves are returned.
     """
     found: list[float] = []
     try:

@@ -13,9 +13,9 @@ COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
     "ratio", "relation", "low", "high", "study", "drawn", "remark",
 )  # fmt: skip
-"""The columns of comparison.csv. `published` is empty if the paper prints bounds, `low` and `high` if it prints a
-number; `ratio` is that to the number or, outside the bounds, to the nearest bound (inside: 1); `drawn` and `remark` are
-those of `published`."""
+"""The columns of comparison.csv. `published` is empty if the paper prints bounds; `low` and `high` are empty if it
+prints a number. `ratio` is the measured value divided by the number or, outside the bounds, by the nearest bound;
+within them it is 1. `drawn` and `remark` are those of `published`."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
@@ -27,7 +27,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 class Runs:
-    """The dimension tables and the scalars of some runs, from which points are selected and quantities computed."""
+    """The dimension tables and the scalars of some runs. It selects points and computes quantities."""
 
     def __init__(self, runs: pd.DataFrame, parameters: pd.DataFrame, values: pd.DataFrame) -> None:
         self.runs = runs.set_index("run_id")
@@ -36,7 +36,7 @@ class Runs:
         self.values = _wide(values, "value", self.runs.index)
 
     def at(self, study: str, parameters: dict[str, Any]) -> pd.Index:
-        """Return the runs of a study ('': of all) that have these parameter values."""
+        """Return the runs of a study (of all studies for '') that have these parameter values."""
         chosen = (self.runs["study"] == study) | (not study)
         for name, value in parameters.items():
             chosen &= self._has(name, value)

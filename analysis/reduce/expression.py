@@ -1,6 +1,6 @@
 """Evaluate a quantity, an arithmetic expression over names such as `requests/(messages*processes)`.
 
-The operands may be numbers, pandas Series or Spark Columns: any type with + - * / and **. A name that is no Python
+The operands may be numbers, pandas Series or Spark Columns: any type with + - * / and **. A name that is not a Python
 identifier needs quotation marks: `"channelUtilization:last" / 100`.
 """
 
@@ -19,7 +19,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: operator.pow,
 }
 LONGEST = 1000
-"""The longest expression, in characters: Python's parser takes much memory for longer ones."""
+"""The maximum length of an expression in characters. Python's parser takes much memory for longer ones."""
 _OTHERS = (ast.Div, ast.USub, ast.UAdd)
 
 
@@ -56,7 +56,10 @@ def without_quotes(text: str) -> str:
 
 
 def evaluate(text: str, value_of: Callable[[str], Any], divide: Callable[[Any, Any], Any]) -> Any:
-    """Return the value of an expression; `divide` divides, and so decides on division by zero."""
+    """Return the value of an expression.
+
+    `divide` carries out divisions, so it defines the result of division by zero.
+    """
 
     def value(node: ast.expr) -> Any:
         if (name := _name_of(node)) is not None:

@@ -14,7 +14,7 @@ _INTERVAL = {name: INTEGER if name == "runs" else REAL for name in arithmetic.IN
 
 
 def mean_ci(frame: Frame, by: Sequence[str], value: str = "value", level: float = 0.95) -> Frame:
-    """Return mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low, ci_high."""
+    """Return mean and Student-t interval of `value` per group: columns runs, mean, sd, ci_low and ci_high."""
     intervals = partial(_intervals, by=by, value=value, level=level)
     return together(frame[[*by, value]], by, intervals, [*by, *_INTERVAL], _INTERVAL)
 
@@ -26,7 +26,7 @@ def _intervals(frame: pd.DataFrame, by: Sequence[str], value: str, level: float)
 
 
 def groups(frame: pd.DataFrame, by: Sequence[str], value: str) -> tuple[pd.DataFrame, list[list[float]]]:
-    """Return the keys of each group of rows, in order, and its values. A missing key is a key, too."""
+    """Return the keys of each group of rows, in order, and its values. Rows without a key form a group, too."""
     number = frame.groupby(list(by), dropna=False).ngroup().to_numpy()
     order = np.argsort(number, kind="stable")
     begins = np.flatnonzero(np.diff(number[order], prepend=-1))
@@ -46,7 +46,7 @@ def _sums(by: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _partial_sums(frame: pd.DataFrame, by: Sequence[str], value: str) -> pd.DataFrame:
-    """Return for each group a few numbers (`part`) with the exact sum of its finite values.
+    """Return for each group a few numbers (`part`) whose sum is exactly the sum of its finite values.
 
     `rows` is the number of these values in the first row of a group, and 0 in its other rows.
     """
@@ -70,7 +70,7 @@ def _total(sums: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def time_series(samples: Frame, by: Sequence[str], width_ps: int, level: float = 0.95, run: str = "run_id") -> Frame:
-    """Return means over time: each run's mean per bin of simulated time first, then mean and interval over the runs.
+    """Return means over time: the mean of each run in each bin of simulated time, then mean and interval over runs.
 
     The column `bin` counts the bins, each of `width_ps`, from time 0.
     """
@@ -102,5 +102,5 @@ def times_ps(samples: pd.DataFrame) -> np.ndarray:
 def last_ps(samples: Frame) -> int:
     """Return the latest time, 0 where there are no samples."""
     last = in_memory(samples.groupby("time_exp").agg({"time_raw": "max"}))
-    last = last if "time_exp" in last else last.reset_index()  # Spark has keys as columns, pandas as the index
+    last = last if "time_exp" in last else last.reset_index()  # Spark has keys as columns, pandas has them as the index
     return max(map(int, times_ps(last.set_axis(["time_exp", "time_raw"], axis=1))), default=0)

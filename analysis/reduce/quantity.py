@@ -1,4 +1,4 @@
-"""A quantity of one run, such as a headline: a formula over the run's scalars and parameters, and its text."""
+"""Quantities of one run, such as a headline: compute a formula over the run's scalars and parameters, and format it."""
 
 from __future__ import annotations
 

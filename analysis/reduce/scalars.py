@@ -1,4 +1,4 @@
-"""Scalars of runs: number those of one name, and reduce them to one value for each run."""
+"""Scalars of runs: number scalars of the same name, and reduce them to one value for each run."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ _ITEM = ["run_id", "module", "name"]
 
 
 def numbered(scalars: Frame) -> Frame:
-    """Return scalars in which a name that a module of a run has more than once becomes `name`, `name #2`, ..."""
+    """Give numbers to scalars of equal name in a module of a run: `name`, `name #2`, ..."""
     return together(scalars, _ITEM, _numbered, list(scalars.columns), {})
 
 
@@ -30,13 +30,14 @@ def _numbered(scalars: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_values(scalars: Frame, names: Iterable[str]) -> Frame:
-    """Return one value per run and name: the run's own (module `run`) where it has one, else the sum over its modules.
+    """Return one value per run and name: the scalar of the module `run` if there is one, else the sum over all modules.
 
     A name with a wildcard or a dot is matched with `module.name`: `**.host[*].app[0].packetReceived:count` sums over
     all matching scalars, and `Net.host[0].app[0].packetReceived:count` is one scalar.
     """
     plain = sorted(name for name in names if "*" not in name)
-    patterns = sorted(name for name in names if "*" in name or "." in name)  # a scalar's own name may have dots, too
+    # the name of a scalar itself may contain dots, too
+    patterns = sorted(name for name in names if "*" in name or "." in name)
     wanted = scalars[[*_ITEM, "value"]]
     if patterns:
         wanted = each_part(wanted, partial(_called, plain=plain, patterns=patterns), [*_ITEM, "value"], {})
@@ -48,7 +49,7 @@ def run_values(scalars: Frame, names: Iterable[str]) -> Frame:
 def _called(scalars: pd.DataFrame, plain: Sequence[str], patterns: Sequence[str]) -> pd.DataFrame:
     """Return the scalars with these plain names, and those whose `module.name` matches a pattern.
 
-    The name of the latter becomes the pattern.
+    A scalar that matches a pattern gets the pattern as its name.
     """
     there = scalars[["module", "name"]].drop_duplicates()
     whole = list(zip(there["module"], there["name"], there["module"] + "." + there["name"], strict=True))

@@ -1,7 +1,7 @@
 """Apply functions of pandas DataFrames to frames of pandas or Spark. Only this module distinguishes the two.
 
-A reduction is made of two steps. `each_part` applies a function to any part of the rows, such as the first 10,000;
-`together` applies one to parts that hold all rows of equal keys. A pandas frame is a single part.
+A reduction has two steps. `each_part` applies a function to any part of the rows, such as the first 10,000; `together`
+applies one to parts that hold all rows of equal keys. A pandas frame is a single part.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,10 @@ INTEGER, REAL = "bigint", "double"
 
 
 def each_part(frame: Frame, function: Function, names: Sequence[str], types: Mapping[str, str]) -> Frame:
-    """Apply a function to the rows, in any parts. It returns the columns `names`; `types` are those of new columns."""
+    """Apply a function to the rows, in any parts. It returns the columns `names`.
+
+    `types` are the types of new columns.
+    """
     if isinstance(frame, pd.DataFrame):
         return function(frame)
     return frame.mapInPandas(partial(_apply, function), _schema(frame, names, types))
@@ -26,7 +29,10 @@ def each_part(frame: Frame, function: Function, names: Sequence[str], types: Map
 def together(
     frame: Frame, by: Sequence[str], function: Function, names: Sequence[str], types: Mapping[str, str]
 ) -> Frame:
-    """Apply a function to the rows, all rows with equal keys `by` in one part; the columns are as for `each_part`."""
+    """Apply a function to the rows, with all rows of equal keys `by` in one part.
+
+    `names` and `types`: see `each_part`.
+    """
     if isinstance(frame, pd.DataFrame):
         return function(frame)
     return frame.repartition(*by).mapInPandas(partial(_whole, function), _schema(frame, names, types))

@@ -1,9 +1,9 @@
 """The report of a result folder: one page that needs no network, and CSV files beside it. Start here: `write`.
 
 The result folder contains descriptions of its studies (`causeway.analysis.study_description`) with their plots, so a
-report needs no study. `result` reads, compares and draws the folder, `verdict` judges a number and `tally` counts the
-verdicts, `sections` lists the sections of the page with their contents (of `page` and `wrong`), and the templates
-(analysis/templates/report) contain their HTML.
+report needs no study. `result` reads, compares and draws the folder. `verdict` judges a number, and `tally` counts the
+verdicts. `sections` lists the sections of the page; `page` and `wrong` make their contents, and
+analysis/templates/report has their HTML.
 """
 
 import os
@@ -23,7 +23,7 @@ from causeway.analysis.report.sections import SECTIONS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SMALL_ROWS = 200_000  # what pandas reduces while Spark starts
+_SMALL_ROWS = 200_000  # pandas reduces these folders in less time than Spark takes to start
 
 
 @store.in_one_state
@@ -41,12 +41,13 @@ def write(
     Args:
         result_dir: The result folder.
         out_dir: The folder of the page; without it, the folder `report` of `result_dir`.
-        master: Reduce on Spark at this master URL, or in a session of yours, which keeps its settings. Without it, see
-            `reduces_on`. The numbers are the same.
-        formats: svg, pdf, pgf, tex: write figures and tables into files of their own, too, in `out_dir/export`.
+        master: Reduce on Spark at this master URL, or in your own session, which keeps its settings. Without it,
+            `reduces_on` chooses. The numbers are the same.
+        formats: svg, pdf, pgf or tex: also write figures and tables into separate files in `out_dir/export`.
         plots: Plots besides those of the folder's studies.
-        look: Draws examples of wrong runs.
-        say: Is called with a line for each study and engine: how many published numbers were reproduced.
+        look: A function that draws examples of wrong runs.
+        say: A function that is called with one line for each study and engine: the number of published numbers that
+        were reproduced.
     """
     folder = place(result_dir)
     out = place(out_dir) if out_dir else folder / "report"
@@ -62,6 +63,6 @@ def write(
 
 
 def reduces_on(folder: Path) -> str | None:
-    """Return the Spark master on which to reduce a folder; None (pandas) if it is small or Java is missing."""
+    """Return the Spark master on which to reduce a folder; None means pandas, for a small folder or without Java."""
     rows = sum(store.count_rows(folder, table) for table in ("scalars", "samples"))
     return "local[*]" if rows > _SMALL_ROWS and (shutil.which("java") or os.environ.get("JAVA_HOME")) else None

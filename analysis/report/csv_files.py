@@ -1,4 +1,7 @@
-"""The CSV files beside a report, for spreadsheets: comparison.csv, scalars.csv and figures.csv. Start here: `write`."""
+"""Write the CSV files beside a report, for spreadsheets: comparison.csv, scalars.csv, figures.csv.
+
+Start here: `write`.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +45,7 @@ def _rows(drawn: Sequence[DrawnFigure]) -> pd.DataFrame:
 
 
 def _with_parameters(means: pd.DataFrame, known: comparison.Runs) -> pd.DataFrame:
-    """Add each point's parameters to its scalars; empty if its runs differ in one, as converted ones in seeds."""
+    """Add each point's parameters to its scalars. A parameter is empty if the runs of the point differ in it."""
     keys = ["study", "point", "engine"]
     grouped = known.texts.join(known.runs[keys]).groupby(keys, dropna=False)
     explained = grouped.first().where(grouped.nunique() == 1)
@@ -51,7 +54,7 @@ def _with_parameters(means: pd.DataFrame, known: comparison.Runs) -> pd.DataFram
 
 
 def _write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """Write a table for people's spreadsheets: texts that these would compute as formulas stay texts."""
+    """Write a table for spreadsheets. Texts that a spreadsheet would compute as formulas stay texts."""
     texts = frame.select_dtypes(["object", "string", "category"]).columns
     plain = frame.assign(**{name: frame[name].map(_no_formula) for name in texts})
     with store.replacing(path) as temporary:
@@ -59,7 +62,7 @@ def _write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 
 def _no_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet reads as a formula."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return cell
     try:

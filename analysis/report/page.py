@@ -1,4 +1,4 @@
-"""The content of the page's sections; the templates in analysis/templates/report turn it into HTML."""
+"""Make the content of the page's sections. The templates in analysis/templates/report turn it into HTML."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class DrawnFigure:
     x_label: str
     y_label: str
     pooled: str = ""
-    """The parameters in which runs behind one of its marks differ."""
+    """The parameters in which the runs behind one of its marks differ."""
 
     @property
     def fixed(self) -> str:
-        """The parameter values that its runs have in common."""
+        """The parameter values that all of its runs have."""
         return ", ".join(f"{name} = {value}" for name, value in self.plot.where.items())
 
     @property
@@ -52,7 +52,7 @@ class DrawnFigure:
 
     @property
     def table(self) -> Table:
-        """Its numbers."""
+        """The numbers of the figure as a table."""
         return Table(NUMBERS, self.numbers[list(NUMBERS)].itertuples(index=False, name=None))
 
 
@@ -60,7 +60,7 @@ class DrawnFigure:
 
 
 def run_tables(runs: pd.DataFrame, parameters: pd.DataFrame) -> dict[str, Table]:
-    """Return a row per study, engine, version, commit and code, and a row per parameter."""
+    """Return a table of runs (study, engine, version, commit and code), and a table of parameters."""
     head = (
         "study",
         "engine",
@@ -86,13 +86,13 @@ def run_tables(runs: pd.DataFrame, parameters: pd.DataFrame) -> dict[str, Table]
 
 
 def _sum(column: pd.Series) -> float | str:
-    """Return the sum of the known values; an empty text if none is known (converted files)."""
+    """Return the sum of the known values; an empty text if none is known, as in converted files."""
     total = column.sum(min_count=1)
     return "" if pd.isna(total) else float(total)
 
 
 def _range(seeds: pd.Series) -> str:
-    if seeds.isna().all():  # converted files that do not say
+    if seeds.isna().all():  # converted files do not contain it
         return ""
     low, high = int(seeds.min()), int(seeds.max())
     return f"{low}" if low == high else f"{low} to {high}"
@@ -120,22 +120,22 @@ def _as_number(text: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Published:
-    """The published numbers of a study: a table with what each engine measured, and those without a measured one."""
+    """The published numbers of a study: the measured ones, in a table with the results, and the others."""
 
     table: Table
     rows: list[tuple[Sequence[Any], list[tuple[str, Mapping[Any, Any] | None]]]]
-    """For each row of the table its cells, and what each engine measured."""
+    """For each row of the table its cells, and the number that each engine measured."""
     without: Table
 
 
 def published_of(compared: pd.DataFrame, published: pd.DataFrame) -> Published:
-    """Return the numbers that a paper prints for a study, beside the measured ones."""
+    """Return the published numbers of a study beside the measured ones."""
     table, measured = _measured(compared)
     return Published(table, list(zip(table.rows, measured, strict=True)), _without(published, compared))
 
 
 def _measured(judged: pd.DataFrame) -> tuple[Table, list[list[tuple[str, Mapping[Any, Any] | None]]]]:
-    """Return the table of published numbers, and for each of its rows what each engine measured."""
+    """Return the table of published numbers, and for each row the number that each engine measured."""
     engines = sorted(judged["engine"].unique())
     keys = ["where", "quantity", "condition", "published"]
     said = ["relation", "published", "low", "high"]
@@ -152,7 +152,7 @@ def _measured(judged: pd.DataFrame) -> tuple[Table, list[list[tuple[str, Mapping
 
 
 def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
-    """Return the published numbers without a measured one, and the reasons: first those that no run can measure."""
+    """Return the published numbers without a measured one and the reasons. Those that no run can measure come first."""
     keys = ["where", "quantity", "condition", "relation", "published", "low", "high"]
     measured = set(compared[keys].fillna("").itertuples(index=False, name=None))
     rows = []
@@ -166,5 +166,5 @@ def _without(published: pd.DataFrame, compared: pd.DataFrame) -> Table:
 
 
 def _published_text(relation: str, published: float, low: float, high: float) -> str | float:
-    """Return a published value; a plain number stays a number, so that its column is aligned to the right."""
+    """Return a published value. A plain number stays a number, so that its column is aligned to the right."""
     return published if relation == "=" else explained(relation, published, low, high)

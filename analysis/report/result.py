@@ -1,4 +1,4 @@
-"""A result folder as its report shows it: what was read, compared and drawn. Start here: `read`."""
+"""Read, compare and draw a result folder for its report. Start here: `read`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Look = Callable[[Sequence[wrong.Wrong]], tuple[Sequence[wrong.Example], Sequence[str]]]
-"""Maps the wrong runs to examples that were drawn, and to notes on those without an example."""
+"""A function from wrong runs to drawn examples, and to notes on the runs without an example."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Result:
     """The folder of the report."""
     described: Sequence[description.Description]
     requested: Sequence[Plot]
-    """All plots, those of kinds that are not known here included."""
+    """All plots, including plots of kinds that are not known here."""
     published: pd.DataFrame
     runs: pd.DataFrame
     parameters: pd.DataFrame
     known: comparison.Runs
     compared: pd.DataFrame
-    """The published numbers beside the measured ones, judged."""
+    """The published numbers beside the measured ones, with verdicts."""
     tallies: Sequence[Tally]
     figures: Sequence[Data]
     drawn: Sequence[DrawnFigure]
-    """The figures that have numbers."""
+    """The figures with at least one number."""
     means: pd.DataFrame
     """Mean and interval of every scalar of every point."""
     wrong_runs: Sequence[wrong.Wrong]
@@ -59,7 +59,7 @@ class Result:
     notes: Sequence[str]
     """Notes on wrong runs without an example."""
     animations: Any
-    """Pages of animations, and the runs that have none with the reason."""
+    """Pages of animations, and error messages for runs without one."""
 
     @property
     def plots(self) -> list[Plot]:
@@ -128,13 +128,13 @@ class _Source:
         return read_spark(session(self.master), self.folder, table)
 
     def run_values(self, names: set[str]) -> pd.DataFrame:
-        """Return one value per run and scalar of these names; fields of recorded statistics are scalars, too."""
+        """Return one value per run and scalar of these names. Fields of recorded statistics count as scalars, too."""
         columns = ["run_id", "module", "name", "value"]
         there = stack(self._read("scalars")[columns], self._fields()[columns])
         return in_memory(scalars.run_values(there, names))
 
     def _fields(self) -> pd.DataFrame:
-        """Return the fields of recorded statistics as scalars, named as OMNeT++'s tools name them: `name:mean`."""
+        """Return the fields of recorded statistics as scalars with the names of OMNeT++'s tools: `name:mean`."""
         found = store.read_pandas(self.folder, "statistics", ["run_id", "module", "name", "field", "value"])
         found = found[found["field"] != ""]
         return found.assign(name=found["name"] + ":" + found["field"])

@@ -1,7 +1,7 @@
 """The sections of a report, in their order: `SECTIONS`.
 
-Each entry is a function of a `Result` that yields its sections; it yields none if there is nothing to show. A new
-section is a function here, its place in the list, and its template in analysis/templates/report.
+Each entry is a function that takes a `Result` and yields sections, or nothing if there is nothing to show. To add a
+section, write a function here, add it to the list, and add its template to analysis/templates/report.
 """
 
 import os
@@ -22,7 +22,7 @@ _SHOWN_SCALARS = 400
 
 
 def summary(result: Result) -> Iterator[Section]:
-    """Yield a line for each study and engine: how many published numbers were reproduced."""
+    """Yield a line for each study and engine with the number of published numbers that were reproduced."""
     lines = [
         (study, _anchor(study), _runs_of(result, study), _tallies(result, study)) for study in _with_section(result)
     ]
@@ -35,7 +35,7 @@ def _anchor(study: str) -> str:
 
 
 def _runs_of(result: Result, study: str) -> str:
-    """Return how many runs of how many points there are, on which engines."""
+    """Return the number of runs and points and the engines of a study, as text."""
     runs = result.runs[result.runs["study"] == study]
     points, engines = runs["point"].nunique(), ", ".join(sorted(runs["engine"].unique()))
     return f"{len(runs)} run{'s' * (len(runs) != 1)} of {points} point{'s' * (points != 1)} on {engines}"
@@ -46,16 +46,16 @@ def _tallies(result: Result, study: str) -> list[Tally]:
 
 
 def of_several_codes(result: Result) -> Iterator[Section]:
-    """Yield the runs of one study that were made by several versions of the code."""
+    """Yield a list of the studies and engines with runs of several versions of the code."""
     if lines := list(versions.mixed_versions(result.folder)):
-        yield Section("codes", "Runs of several codes", "codes.html", lines)
+        yield Section("codes", "Runs of several versions of the code", "codes.html", lines)
 
 
 def unexpected(result: Result) -> Iterator[Section]:
-    """Yield the wrong runs that the study does not expect."""
+    """Yield the wrong runs that the study does not declare as expected."""
     if groups := [one for one in result.wrong_runs if not one.why]:
         content = wrong.section(groups, result.known, result.examples, result.notes)
-        yield Section("wrong", "Wrong, and nobody expected it", "wrong.html", content)
+        yield Section("wrong", "Unexpected violations and duplicates", "wrong.html", content)
 
 
 def animations(result: Result) -> Iterator[Section]:
@@ -73,11 +73,11 @@ class Drawings:
     """Figures of one section, and the plots that are not drawn."""
 
     drawn: Sequence[DrawnFigure]
-    """Those with published points come first."""
+    """The figures; those with published numbers come first."""
     absent: Sequence[Plot]
     """Plots without runs."""
     nameless: Sequence[Plot]
-    """Plots with runs that lack the scalar or series y."""
+    """Plots whose runs do not contain the scalar or series y."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class OfStudy:
 
 @dataclass(frozen=True)
 class Scalars:
-    """Means of scalars, as many as a page can show."""
+    """Means of scalars, cut to the number that a page can show."""
 
     table: pages.Table
     total: int
@@ -136,7 +136,7 @@ def _drawings(result: Result, figures: Sequence[Data]) -> Drawings:
 
 
 def _expected(result: Result, study: str) -> dict[str, Any] | None:
-    """Return the wrong runs that the study expects; notes are here if no run was wrong unexpectedly."""
+    """Return the wrong runs that the study expects. Notes are added here if there is no section of unexpected ones."""
     groups = [one for one in result.wrong_runs if one.why and one.study == study]
     notes = () if any(not one.why for one in result.wrong_runs) else result.notes
     return wrong.section(groups, result.known, result.examples, notes) if groups else None
@@ -158,7 +158,7 @@ def _runs(result: Result, studies: Sequence[str]) -> dict[str, pages.Table]:
 
 
 def other_figures(result: Result) -> Iterator[Section]:
-    """Yield the figures of several studies, and the plots of studies without runs."""
+    """Yield figures of several studies together, and plots of studies without runs."""
     own = _with_section(result)
     figures = [figure for figure in result.figures if figure.plot.study not in own]
     if figures:
@@ -166,7 +166,7 @@ def other_figures(result: Result) -> Iterator[Section]:
 
 
 def undescribed(result: Result) -> Iterator[Section]:
-    """Yield the studies without a description and without a figure."""
+    """Yield the studies that have neither a description nor a figure."""
     known_studies = {one.study for one in result.described} | {figure.plot.study for figure in result.drawn}
     unknown = sorted(set(result.runs["study"]) - known_studies)
     if unknown and "" not in known_studies:
@@ -174,7 +174,7 @@ def undescribed(result: Result) -> Iterator[Section]:
 
 
 def of_unknown_kinds(result: Result) -> Iterator[Section]:
-    """Yield the plots whose kind is not known here."""
+    """Yield the plots of kinds that are not known here."""
     if plots := [plot for plot in result.requested if plot not in result.plots]:
         yield Section("strange", "Kinds of plots that are not known here", "strange.html", plots)
 
@@ -196,7 +196,7 @@ def _without_section(result: Result) -> list[str]:
 
 
 def tables(result: Result) -> Iterator[Section]:
-    """Yield name, number of rows and link of each table; no link where a browser cannot follow it."""
+    """Yield name, number of rows and link of each table. There is no link if a browser cannot follow it."""
     found: list[tuple[str, int, Any]] = []
     for name in schema.TABLES:
         where, rows = store.table_dir(result.folder, name), store.count_rows(result.folder, name)
@@ -220,4 +220,4 @@ SECTIONS: tuple[Callable[[Result], Iterator[Section]], ...] = (
     other_runs,
     tables,
 )
-"""The sections of the page, from its head to its end."""
+"""The sections of the page, from top to bottom."""

@@ -1,4 +1,4 @@
-"""Count how near the measured numbers of a study are to the published ones. Start here: `tallies`."""
+"""Count how many measured numbers of a study agree with the published ones. Start here: `tallies`."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from causeway.analysis.published import ANOTHER_READING, NOT_COMPARED
 from causeway.analysis.report.verdict import FEW, KINDS, Verdict, judge, worst
 
 HIT = ("exact", "inside")
-"""The kinds that count as reproduced."""
+"""The kinds of verdict that count as reproduced."""
 BOTH = "exact or inside the interval"
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The measurements of one engine for the published numbers of a study."""
+    """The verdicts on the numbers that one engine measured for a study."""
 
     study: str
     engine: str
     counts: Mapping[str, int]
     """kind of verdict -> how many numbers"""
     worst: str
-    """The factor furthest from 1 of those that are off."""
+    """The largest relative difference among the numbers that are off, as a factor."""
     missing: int
-    """How many published numbers were not run."""
+    """The number of published numbers that were not run."""
 
     @property
     def total(self) -> int:
-        """How many published numbers were measured."""
+        """The number of published numbers that were measured."""
         return sum(self.counts.values())
 
     @property
     def head(self) -> str:
-        """The beginning of the line: how many of how many are reproduced."""
+        """The beginning of the line: the number of reproduced ones out of the total."""
         hits = [kind for kind in HIT if self.counts.get(kind)]
         where = "exact" if hits == ["exact"] else "inside the interval" if hits == ["inside"] else BOTH
         return f"{sum(self.counts.get(kind, 0) for kind in HIT)} of {self.total} published numbers {where}"
 
     @property
     def rest(self) -> list[tuple[str, str]]:
-        """The rest of the line: a text for each other kind, with the kind ("": not run)."""
+        """The rest of the line: (kind, text) for each other kind of verdict. The kind "" means that it was not run."""
         parts = [
             (kind, f"{self.counts[kind]} {'with ' * (kind == FEW)}{kind}{self._worst(kind)}")
             for kind in KINDS
@@ -60,14 +60,14 @@ class Tally:
 
     @property
     def shares(self) -> list[tuple[str, float]]:
-        """The style class and the percentage of each kind."""
+        """The CSS class and the percentage of each kind."""
         return [
             (Verdict(kind, "").css, 100 * self.counts[kind] / self.total) for kind in KINDS if self.counts.get(kind)
         ]
 
 
 def judged(compared: pd.DataFrame) -> pd.DataFrame:
-    """Add to a comparison the kind of each verdict, its text and its style class."""
+    """Add to a comparison the kind of each verdict, its text and its CSS class."""
     found = [
         judge(row, row["measured"], row["ci95_low"], row["ci95_high"], row["runs"])
         for row in compared.to_dict("records")
@@ -80,7 +80,7 @@ def judged(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def tallies(compared: pd.DataFrame, published: pd.DataFrame) -> list[Tally]:
-    """Return a tally for each study and engine that measured published numbers, each number once.
+    """Return a tally for each study and engine with measured numbers. Each published number is counted once.
 
     Args:
         compared: The judged comparison.
@@ -101,6 +101,6 @@ def _counted(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def lines(found: Sequence[Tally]) -> list[str]:
-    """Return a line for each tally; the engine is named where a study has several."""
+    """Return a line for each tally, with the engine if a study has several."""
     several = {one.study for one in found if sum(other.study == one.study for other in found) > 1}
     return [f"{one.study}{f' on {one.engine}' if one.study in several else ''}: {one.line}" for one in found]

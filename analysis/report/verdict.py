@@ -3,15 +3,15 @@
 | kind | the published number |
 |---|---|
 | exact | equals the measured one in the digits that the paper prints, in every run |
-| inside | lies in the 95 % interval of the mean, or is a bound that the mean keeps or the interval reaches |
+| inside | lies in the 95 % interval of the mean, or is a bound that the mean or the interval satisfies |
 | near | is within 10 % of the mean |
 | off | is further away |
 | too few seeds | has fewer than `SEEDS` runs beside it, or an interval wider than half the mean |
-| fitted | was used to choose a parameter, and so judges nothing |
+| fitted | was used to choose a parameter, so the comparison proves nothing |
 | impossible | contradicts the paper's own model |
 
-The last two are remarks of the study on its published numbers (`published.read`). The ratio stands beside "too few
-seeds", so that a loss stays visible.
+The last two are remarks of the study on its published numbers (`published.read`). The verdict "too few seeds" shows the
+ratio, too, so that a large difference stays visible.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ from causeway.analysis.published import ANOTHER_READING
 
 NEAR = 0.10  # a relative distance below which two numbers count as near each other
 SEEDS = 5
-"""The fewest runs from which a mean is judged. A run stands for as many where nothing is drawn."""
+"""The minimum number of runs for a verdict. It does not apply to points without randomness, whose runs are all equal.
+"""
 WIDEST = 0.5
-"""The width of an interval, as a share of the measured value, from which on the mean is not judged."""
+"""The width of an interval, as a share of the measured value, from which on there is no verdict."""
 FEW = "too few seeds"
 KINDS = ("exact", "inside", "near", "off", FEW, "fitted", "impossible")
 SIGNS = {"exact": "=", "inside": "✓", "near": "≈", "off": "✗", FEW: "?", "fitted": "·", "impossible": "-"}
-"""One character for each kind, where a word has no room."""
+"""A character for each kind, for places without room for a word."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A kind (one of `KINDS`), and a text for the page that says how far apart the two numbers are."""
+    """A kind (one of `KINDS`), and a text for the page with the distance of the two numbers."""
 
     kind: str
     text: str
 
     @property
     def css(self) -> str:
-        """The class of its colour in a page."""
+        """The CSS class of its colour in a page."""
         return {"exact": "good", "inside": "good", "near": "near", "off": "off"}.get(self.kind, "soft")
 
 
@@ -52,8 +53,8 @@ def judge(number: Mapping[Any, Any], measured: float, low: float, high: float, r
     """Judge a mean, its interval and its number of runs against a row of published numbers.
 
     Args:
-        number: The row, with relation, published, low and high (NaN: not given); `drawn` is False where all runs are
-            the same, and `remark` as in `published.read`.
+        number: The row, with relation, published, low and high (NaN: not given). `drawn` is False if all runs of the
+            point are equal; for `remark` see `published.read`.
         measured: The mean.
         low: The lower end of its 95 % interval; NaN for a single run.
         high: The upper end.
@@ -73,15 +74,15 @@ def judge(number: Mapping[Any, Any], measured: float, low: float, high: float, r
 
 
 def decides(measured: float, low: float, high: float, runs: int) -> bool:
-    """Return whether a mean is known well enough to be judged.
+    """Return whether a mean is known well enough for a verdict.
 
-    Runs that all measure the same have an interval without width, also around 0.
+    If all runs measure the same value, the interval has no width, and this is enough even if the value is 0.
     """
     return runs >= SEEDS and (high == low or high - low < WIDEST * abs(measured))
 
 
 def verdict(published: float, measured: float, low: float, high: float, runs: int) -> Verdict:
-    """Judge against a published number: exact, inside the 95 % interval, near (within 10 %), or off."""
+    """Compare with a published number: exact, inside the 95 % interval, near (within 10 %), or off."""
     if not decides(measured, low, high, runs):
         return _few(published, measured)
     if low == high and same_digits(measured, published):
@@ -101,9 +102,9 @@ def same_digits(measured: float, said: float) -> bool:
 def bounds_verdict(
     least: float, most: float, strict: bool, measured: float, low: float, high: float, runs: int
 ) -> Verdict:
-    """Judge against published bounds (NaN: none on that side): within, reached by the interval, near, or off.
+    """Compare with published bounds: within, reached by the interval, near, or off. NaN means no bound on that side.
 
-    `strict`: the bounds themselves are outside (less than, more than).
+    If `strict`, the bounds themselves are not allowed (less than, more than).
     """
     below = measured < least or (strict and measured == least)
     above = measured > most or (strict and measured == most)
@@ -139,7 +140,7 @@ def _apart(published: float, measured: float) -> Verdict:
 
 
 def worst(factors: list[float]) -> str:
-    """Return the factor that is furthest from 1, on either side; "" if there is none."""
+    """Return the factor that is furthest from 1, above or below; "" if there is none."""
     finite = [one for one in factors if math.isfinite(one)]
     if not finite:
         return ""
@@ -147,7 +148,7 @@ def worst(factors: list[float]) -> str:
 
 
 def explained(relation: str, published: float, low: float, high: float) -> str:
-    """Return a published value in the form of the paper: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
+    """Format a published value as the paper prints it: 0.3, about 0.3, < 0.5, 0.1 to 0.3."""
     if relation == "to":
         return f"{short(low)} to {short(high)}"
     if relation in ("<", ">"):

@@ -1,7 +1,7 @@
-"""The sections of wrong runs: those with violations or duplicates, unexpected or expected, with examples.
+"""The sections of wrong runs: unexpected or expected violations and duplicates, with examples.
 
-A report runs nothing. So it only finds the wrong runs (`found`); the command repeats one of each group and hands over a
-drawing (`Example`).
+A report runs no simulation. It finds the wrong runs (`found`); the command repeats one run of each group and passes a
+drawing of it (`Example`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ _HEAD = ("study", "point", "engine", "what", "runs", "of them wrong", "in all")
 
 @dataclass(frozen=True)
 class Wrong:
-    """Runs of one study that are wrong in one scalar, either all expected or all unexpected."""
+    """The runs of a study in which one scalar (violations or duplicates) is wrong. All are expected, or none is."""
 
     study: str
     scalar: str
     why: str
-    """The reason why it is expected; '': it is not."""
+    """The reason why it is expected; '' if it is not."""
     run_ids: tuple[str, ...]
-    """The shortest first."""
+    """Ids of runs, the shortest run first."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Example:
 
 
 def found(known: Runs, described: Iterable[Description]) -> list[Wrong]:
-    """Return all groups of wrong runs, the unexpected first."""
+    """Return all groups of wrong runs, the unexpected ones first."""
     expected = {one.study: one.expected for one in described}
     groups: list[Wrong] = []
     for study in sorted(set(known.runs["study"])):

@@ -44,14 +44,14 @@ Client::Step AdapterBase::step(int64_t next_ps, int64_t now_ps) {
 }
 
 void AdapterBase::finish(int64_t now_ps, uint64_t events, const std::vector<Client::Measured> &measured) {
-    // If the simulation ended by itself (at a time limit, say), its last events have not been sent yet.
+    // If the simulation ended by itself (for example at a time limit), its last events have not been sent yet.
     while (client_->step(kNever) == Client::EXCHANGE) client_->exchange(kNever);
     client_->finish(end_reason(), ended_.at_ps >= 0 ? ended_.at_ps : now_ps, events, measured);
 }
 
 // ---- actions ----
 
-// Schedules an action, which the client has validated.
+// Schedules an action that the client has validated.
 void AdapterBase::apply(const Action &action) {
     switch (action.kind) {
         case Act::SEND:

@@ -18,7 +18,7 @@ namespace causeway {
 
 class AdapterBase {
   public:
-    // Something that is scheduled for an instant.
+    // An event that is scheduled for an instant.
     struct Due {
         enum What : uint8_t { FAILURE, SWITCH, SEND, TIMER, BROADCAST };  // FAILURE: scripted; SWITCH: by an action
         What what;
@@ -31,7 +31,7 @@ class AdapterBase {
     // Introduces the simulator and returns the description of the run. Ends the process if the controller refuses.
     const Setup &hello(const std::string &engine, const std::string &engine_version);
     const Setup &setup() const { return client_->setup(); }
-    // Sends the controller the reason why the simulation cannot go on, and ends the process.
+    // Sends the reason why the simulation cannot continue to the controller, and ends the process.
     [[noreturn]] void fail(const std::string &why) { client_->fail(why); }
 
     // ---- the state of nodes; a node that is down sees nothing ----
@@ -42,32 +42,33 @@ class AdapterBase {
     bool faulty() const { return faulty_; }
     const NetworkFaultMap &network_faults() const { return network_faults_; }
 
-    // Does what is due now.
+    // Executes what is due now.
     void happen(const Due &due);
 
   protected:
     // ---- implemented by a simulator's adapter ----
     // Makes the simulator call `happen(due)` at its instant. The result is passed to `unschedule`.
     virtual void *schedule(const Due &due) = 0;
-    // Cancels a timer. `happen` may still be called for it, and does nothing then.
+    // Cancels a timer. `happen` may still be called for it, but then does nothing.
     virtual void unschedule(void *scheduled) { (void)scheduled; }
-    // Sends a packet of a node, which is up, now.
+    // Sends a packet of a node now. The node is up.
     virtual void send(const Action &action) = 0;
-    // Does an action on a TCP connection (LISTEN to ABORT) of a node, which is up, now. The connection may be over.
+    // Carries out an action on a TCP connection (LISTEN to ABORT) of a node now. The node is up; the connection may be
+    // over.
     virtual void connection(const Action &action) {
         (void)action;
         fail("this simulator has no TCP connections");
     }
-    // Lets a node, which is up, set out for a position now.
+    // Makes a node move to a position from now on. The node is up.
     virtual void move(const Action &action) {
         (void)action;
         fail("the nodes of this network do not move");
     }
-    // Takes a node down or brings it up now. Its connections are dropped without a message to the other ends.
+    // Makes a node fail or recover now. Its connections are dropped without a message to the other ends.
     virtual void switched(int32_t node, bool up) = 0;
     // Returns the time at which an event that is due now, at `due_ps` on the bridge, is reported.
     virtual int64_t reported_ps(int64_t due_ps) { return due_ps; }
-    // Records a value, in simulators with result files of their own.
+    // Records a value, in simulators with their own result files.
     virtual void record(const Action &action) { (void)action; }
     // Shows a window and the number of actions that answered it, in graphical environments.
     virtual void exchanged(const Window &window, size_t actions) { (void)window, (void)actions; }
@@ -76,11 +77,11 @@ class AdapterBase {
     bool connected() const { return client_ != nullptr; }
     // Declares the nodes 0 .. nodes - 1.
     void has_nodes(int32_t nodes) { nodes_.resize(nodes); }
-    // Schedules the failures and the first broadcast, once all nodes exist.
+    // Schedules the failures and the first broadcast. All nodes must exist.
     void begin();
-    // Returns what to do before the simulator goes on to next_ps. Schedules the actions of an exchange.
+    // Returns the next thing to do before the simulator continues to next_ps. Schedules the actions of an exchange.
     Client::Step step(int64_t next_ps, int64_t now_ps);
-    // Returns the instant before which `step` returns RUN; 0 once an event was reported.
+    // Returns the instant before which `step` returns RUN; 0 if an event has been reported.
     int64_t free_until_ps() const { return free_until_ps_; }
     // Returns the text for the end of the run.
     const std::string &end_reason() const { return words_of(ended_.why); }

@@ -53,8 +53,8 @@ bool Cells::cover(const Segment &way) const {
     return false;
 }
 
-// The nearest station can change only at the border of a cell or where two stations are equally far. Between two such
-// places it is constant; it is computed at the middle, where rounding cannot change it.
+// The nearest station can change only at the border of a cell or where two stations are equally far away. Between two
+// such places it is constant. It is computed at the middle, where rounding cannot change it.
 std::vector<std::pair<double, int>> Cells::changes(const Segment &way) const {
     std::vector<double> places{0.0, 1.0};
     const auto add = [&](double s) {

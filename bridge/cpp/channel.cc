@@ -15,7 +15,7 @@ namespace causeway {
 namespace {
 
 constexpr int kExitStatus = 3;
-constexpr double kRetrySeconds = 5;  // so that a controller that is between two runs is found
+constexpr double kRetrySeconds = 5;  // so that a controller between two runs is found
 constexpr int kRetryPause_us = 20'000;
 constexpr const char *kControllerDied = "the controller died; the simulation ends here";
 
@@ -39,9 +39,9 @@ Channel::Channel(const std::string &endpoint)
     const std::string deadline = environment("CAUSEWAY_DEADLINE_S");
     if (!deadline.empty()) deadline_s_ = std::atof(deadline.c_str());
     controller_ = std::atoi(environment("CAUSEWAY_CONTROLLER_PID").c_str());
-    signal(SIGPIPE, SIG_IGN);  // the output may go to a controller that is gone
+    signal(SIGPIPE, SIG_IGN);  // the output may go to a controller that has ended
     is_parent_ = controller_ != 0 && getppid() == controller_;
-    if (is_parent_) prctl(PR_SET_PDEATHSIG, SIGKILL);  // the only signal that ends a stopped process, too
+    if (is_parent_) prctl(PR_SET_PDEATHSIG, SIGKILL);  // the only signal that also ends a stopped process
     if (!controller_lives()) give_up("the controller died before the simulation began");
 }
 
@@ -79,7 +79,7 @@ void Channel::receive(Frame *frame) {
 }
 
 bool Channel::controller_lives() const {
-    if (controller_ == 0) return true;  // unknown, as on another machine: only deadlines apply
+    if (controller_ == 0) return true;  // unknown, for example on another machine: only deadlines apply
     if (is_parent_) return getppid() == controller_;
     return kill(controller_, 0) == 0 || errno == EPERM;
 }
@@ -104,7 +104,7 @@ void Channel::take(Frame *frame) {
     size_t size = 0;
     patiently("receive", [&] { return socket_->receive(&data, &size); });
     if (!frame->ParseFromArray(data, static_cast<int>(size)))
-        give_up("the controller sent a message that is no frame of this contract");
+        give_up("the controller sent a message that is not a frame of this contract");
 }
 
 template <class Attempt>
@@ -120,7 +120,7 @@ bool Channel::or_give_up(Doing doing) {
     try {
         return doing();
     } catch (const ConnectionOver &over) {
-        // A process that is killed closes its files first and is gone a moment later.
+        // A process that is killed first closes its files and ends a moment later.
         for (int i = 0; i < 20 && controller_lives(); ++i) usleep(10'000);
         give_up(controller_lives() ? over.what() : kControllerDied);
     } catch (const std::runtime_error &error) {

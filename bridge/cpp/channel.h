@@ -16,7 +16,7 @@ namespace causeway {
 
 class Channel {
   public:
-    explicit Channel(const std::string &endpoint);  // "": the one in the environment; `introduce` connects
+    explicit Channel(const std::string &endpoint);  // "": the endpoint in the environment; `introduce` connects
     ~Channel();
     Channel(const Channel &) = delete;
     Channel &operator=(const Channel &) = delete;
@@ -24,13 +24,13 @@ class Channel {
     // Connects, sends the first frame and receives its answer. Retries for some seconds without an answer.
     void introduce(const Frame &hello, Frame *answer);
 
-    // Both end the process with one line if the controller died, is silent for too long, or sends no valid Frame.
+    // Both end the process with one line if the controller has died, does not answer in time, or sends no valid Frame.
     void send(const Frame &frame);
     void receive(Frame *frame);
 
     // Prints one line and ends the process with status 3.
     [[noreturn]] void give_up(const std::string &why);
-    // Makes `give_up` call a handler, which throws, where the process must not end (in a graphical environment).
+    // Makes `give_up` call a handler, which throws, if the process must not end (in a graphical environment).
     static void instead_of_exit(void (*handler)(const std::string &why));
 
     // Waits until all frames are sent, then closes. The destructor does it too.

@@ -101,7 +101,7 @@ class Client {
     // Returns the first instant that must not be simulated before the next exchange; kNever without active events.
     int64_t horizon_ps() const { return window_.horizon_ps(); }
 
-    // Returns why `step` returned END before next_ps, and the end of the run.
+    // Returns the reason why `step` returned END before next_ps, and the end of the run.
     struct Ended {
         End::Value why;
         int64_t at_ps;
@@ -120,7 +120,7 @@ class Client {
     // Reports the end of the run.
     void finish(const std::string &reason, int64_t end_ps, uint64_t events, const std::vector<Measured> &scalars = {});
 
-    // Sends the controller the reason why the simulation cannot go on, and ends the process.
+    // Sends the reason why the simulation cannot continue to the controller, and ends the process.
     [[noreturn]] void fail(const std::string &why);
 
   private:

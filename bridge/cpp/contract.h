@@ -14,8 +14,8 @@ int64_t exactly_of(Constant::Value constant);
 // Returns the text for the end of a run.
 const std::string &words_of(End::Value end);
 
-// Returns what is wrong with the columns of a message and of the messages in it, or "". A column must hold whole
-// elements, and as many as the first column of its table.
+// Returns the fault in the columns of a message and of the messages in it, or "". A column must hold whole elements,
+// and as many as the first column of its table.
 std::string damage(const google::protobuf::Message &message);
 
 }  // namespace causeway

@@ -38,7 +38,7 @@ class Path {
         return {x_mm / 1000, y_mm / 1000};
     }
 
-    // Return the end of the line that the host is on at an instant, and the time of it (kNever: it stands for good).
+    // Return the end of the line on which the host is at an instant, and the time at the end (kNever: the host stays).
     Place target(int64_t time_ps) const {
         const size_t i = after(time_ps);
         const Point &p = points_[std::min(i, points_.size() - 1)];
@@ -58,8 +58,8 @@ class Path {
         return {(b.x_mm - a.x_mm) / 1000 / seconds, (b.y_mm - a.y_mm) / 1000 / seconds};
     }
 
-    // Replaces the path by a straight line from the host's position at `now_ps` to a target. `here` is that position if
-    // the host had no path; it is rounded to millimetres, because engines compute walks each in its own way.
+    // Replaces the path by a straight line from the host's position at `now_ps` to a target. If the host had no path,
+    // `here` is its position; it is rounded to millimetres, since each engine computes walks in its own way.
     void go(int64_t now_ps, double x_mm, double y_mm, double speed_mm_s, Place here) {
         const auto whole = [](double metres) { return std::round(metres * 1000); };
         const auto [from_x_mm, from_y_mm] = empty() ? std::pair{whole(here.x_m), whole(here.y_m)} : exact(now_ps);
@@ -79,7 +79,7 @@ class Path {
         int64_t time_ps;
         double x_mm, y_mm;
     };
-    static constexpr double kLongest_s = 2e6;  // longer ways end after all runs
+    static constexpr double kLongest_s = 2e6;  // longer ways would end after every run
 
     std::vector<Point> points_;
     double most_speed_m_s_ = 0;

@@ -1,4 +1,4 @@
-// The counter-based generator that every engine shares; network/random.py computes the same, to the bit.
+// The counter-based generator that every engine shares; network/random.py gives exactly the same numbers.
 //
 // A random number is a pure function of (seed, stream, a, b). Only integer and correctly rounded float64 operations are
 // used, so that numpy, numba and C++ agree: compile with -ffp-contract=off and without -ffast-math.

@@ -69,7 +69,7 @@ void check_quantiles(const std::string &what, const std::string &column, double 
 }
 
 constexpr double kPsPerNs = 1000;
-constexpr double kMostExponential = 64;  // a unit exponential is beyond it once in 10^27 draws
+constexpr double kMostExponential = 64;  // a unit exponential exceeds it once in 10^27 draws
 
 void check_segments(const Workload &w) {
     const auto mean_ns = numbers<double>(w.segment_mean_ns());
@@ -151,15 +151,15 @@ void check_network_faults(const Troubles &troubles, int32_t nodes) {
     const auto kind = numbers<uint8_t>(troubles.kind());
     const auto a = numbers<int32_t>(troubles.a()), b = numbers<int32_t>(troubles.b());
     for (size_t i = 0; i < kind.size(); ++i) {
-        if (!Trouble::Value_IsValid(kind[i])) refuse("a trouble is of kind " + text(int64_t{kind[i]}));
+        if (!Trouble::Value_IsValid(kind[i])) refuse("a fault is of kind " + text(int64_t{kind[i]}));
         if (kind[i] != Trouble::CUT) continue;
-        check_node("a cut is about", a[i], nodes);
-        check_node("a cut is about", b[i], nodes);
+        check_node("a link failure ends at", a[i], nodes);
+        check_node("a link failure ends at", b[i], nodes);
     }
     for (const int32_t row : numbers<int32_t>(troubles.side_trouble())) {
         if (row < 0 || row >= static_cast<int32_t>(kind.size()) ||
             (kind[row] != Trouble::PARTITION && kind[row] != Trouble::ONE_WAY))
-            refuse("a side of trouble " + text(int64_t{row}) + ", which is no partition");
+            refuse("a side of fault " + text(int64_t{row}) + ", which is not a partition");
     }
 }
 
@@ -180,7 +180,7 @@ void check_setup(const Setup &setup) {
     try {
         const int32_t nodes = nodes_of(setup) > 0 ? nodes_of(setup) : Constant::MOST_NODES;
         if (setup.has_mobile_network())
-            check_fields(setup.mobile_network(), nodes);  // first: it has the number of nodes
+            check_fields(setup.mobile_network(), nodes);  // first, since it contains the number of nodes
         check_fields(setup, nodes);
     } catch (const std::runtime_error &wrong) {
         refuse(wrong.what());

@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-// Thrown for a frame with an impossible request. The text is one line for the user.
+// Thrown for a frame with a request that is impossible. The text is one line for the user.
 class Refused : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -30,10 +30,10 @@ class AnswerCheck {
   public:
     AnswerCheck();
     void expect_run(const Setup &setup);
-    // Sets the number of nodes; 0: unknown, so that all numbers up to the limit are allowed.
+    // Sets the number of nodes; 0 means unknown, so that all numbers up to the limit are allowed.
     void expect_nodes(int32_t nodes);
 
-    // Throws Refused unless all actions of the answer can be done from `effect_ps` on.
+    // Throws Refused unless all actions of the answer are possible from `effect_ps` on.
     void check(const Actions &answer, int64_t effect_ps);
 
   private:

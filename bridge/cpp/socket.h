@@ -12,7 +12,8 @@ class Socket {
   public:
     virtual ~Socket() {}
 
-    // Sends a message. Returns false if libzmq did not take it within `kSliceMs`: call again with the same message.
+    // Sends a message. Returns false if libzmq did not accept it within `kSliceMs`; then call again with the same
+    // message.
     virtual bool send(const std::string &message) = 0;
 
     // Receives the next message, valid until the next call. Returns false if none arrived within `kSliceMs`.
@@ -28,7 +29,7 @@ struct CurveKeys {
 // Tries once to connect to the controller. The destructor waits some seconds until all messages are sent.
 std::unique_ptr<Socket> connect_pair(const std::string &endpoint, const CurveKeys *keys);
 
-// Thrown if the peer is gone or was never there. Other failures throw std::runtime_error with a message.
+// Thrown if the peer has gone or was never there. Other failures throw std::runtime_error with a message.
 struct ConnectionOver : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -90,7 +90,7 @@ struct FieldRule {
 
     template <class T>
     void check(T value) const {
-        if (value >= static_cast<T>(least) && value <= static_cast<T>(most)) return;  // NaN is neither
+        if (value >= static_cast<T>(least) && value <= static_cast<T>(most)) return;  // NaN satisfies neither bound
         std::ostringstream words;
         words << rule->wrong() << " is " << +value << "; allowed: " << least << " to " << most;
         throw std::runtime_error(words.str());

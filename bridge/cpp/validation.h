@@ -1,4 +1,4 @@
-// The rules of actions, as the contract declares them: the same table as bridge/validation.py reads.
+// The rules of actions, as the contract declares them. bridge/validation.py reads the same table.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Check {
         return value < held[least_.base] + least_.plus || value > held[most_.base] + most_.plus ||
                (unlike_ != Operand::NONE && value == held[unlike_]);
     }
-    // Returns the message: the wrong value, and the allowed ones.
+    // Returns the message with the wrong value and the allowed ones.
     std::string words(const Held &held) const;
 
   private:
@@ -52,8 +52,8 @@ const std::vector<Check> &rules_of_action(uint8_t kind);
 // Returns the rules of a declared lookahead.
 const std::vector<Check> &rules_of_lookahead();
 
-// Throws std::runtime_error, with a message, unless every field and column of a message, and of the messages in it, is
-// as its rule allows in a network of so many nodes. The columns must be whole.
+// Throws std::runtime_error, with a message, if a field or column of a message, or of the messages in it, breaks its
+// rule in a network with this number of nodes. The columns must be whole.
 void check_fields(const google::protobuf::Message &message, int32_t nodes);
 
 // Returns a list of the kinds of actions.

@@ -24,11 +24,11 @@ class WindowBuilder {
         uint8_t kind;
     };
 
-    // The most events of a window, even without a cap, so that memory is bounded.
+    // The maximum number of events of a window, even without a cap, so that memory is bounded.
     static constexpr size_t kMostRows = 1 << 16;
-    // One in this number of windows wants a reply even if all are passive. This keeps an adapter from running far
-    // ahead, and below the socket's high-water mark (beyond it, libzmq drops frames that it has not read when a peer
-    // closes).
+    // One in this number of windows wants a reply even if all events are passive. This keeps an adapter from running
+    // far ahead, and below the socket's high-water mark, beyond which libzmq drops frames that it has not read when a
+    // peer closes.
     static constexpr int kMostUnanswered = 8;
 
     void configure(int64_t reaction_ps, uint32_t cap, uint32_t passive_kinds) {
@@ -50,14 +50,14 @@ class WindowBuilder {
     LookaheadTable &lookahead() { return lookahead_; }
     void update_horizon() { keep_from(0); }
 
-    // Returns the first instant at which an action may answer the events: the simulator must not go on to it before the
+    // Returns the first instant at which an action may answer the events. The simulator must not reach it before the
     // window is sent.
     int64_t horizon_ps() const { return horizon_ps_; }
 
     // Returns whether the window has as many events as the cap allows.
     bool full() const { return rows_.size() >= cap_; }
 
-    // Returns whether the window must close before the simulator goes on to next_ps (kNever: no events are left).
+    // Returns whether the window must close before the simulator continues to next_ps (kNever: no events are left).
     bool must_close(int64_t next_ps) const {
         if (next_ps >= horizon_ps_ && horizon_ps_ != kNever) return true;
         if (rows_.empty() || next_ps == last_ps_) return false;
@@ -105,7 +105,7 @@ class WindowBuilder {
         return wait_ps < kNever - row.time_ps ? row.time_ps + wait_ps : kNever;
     }
 
-    // Sorts rows of one instant by (kind, node, ref). Rows are in order of time already.
+    // Sorts rows of one instant by (kind, node, ref). Rows are already in order of time.
     void sort_ties() {
         const auto canonical = [](const Row &a, const Row &b) {
             return std::tie(a.kind, a.node, a.ref) < std::tie(b.kind, b.node, b.ref);

@@ -1,4 +1,4 @@
-// The workload and scripted failures of nodes; network/workload.py computes the same, to the bit.
+// The workload and scripted failures of nodes; network/workload.py gives exactly the same.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace causeway {
 
-// The broadcasts of a run, one after the other. `time_ps` is kNever once there are no more.
+// The broadcasts of a run in order. `time_ps` is kNever if there are no more.
 class Broadcasts {
   public:
     int64_t time_ps = kNever;
@@ -39,7 +39,7 @@ class Broadcasts {
         next();
     }
 
-    // Goes on to the next broadcast.
+    // Advances to the next broadcast.
     void next() {
         if (time_ps == kNever) return;
         ++number;
@@ -75,7 +75,7 @@ class Broadcasts {
         size_bytes = script_size_[number];
     }
 
-    // The exponential is used up segment by segment: in a segment with mean m, a stretch of d ns uses d / m of it.
+    // The exponential is consumed segment by segment: in a segment with mean m, a time of d ns consumes d / m of it.
     void next_of_chain() {
         double left = from_table(exponential_.data(), draw(seed_, RandomStream::INTERVAL, number, 0));
         size_t segment = std::upper_bound(start_ps_.begin(), start_ps_.end(), time_ps) - start_ps_.begin() - 1;
@@ -96,7 +96,7 @@ class Broadcasts {
             time_ps = end_ps;
             ++segment;
         }
-        if (time_ps > latest_ps_) {  // so that times can be added up without overflow
+        if (time_ps > latest_ps_) {  // so that times can be added without overflow
             time_ps = kNever;
             return;
         }

@@ -5,7 +5,8 @@
 
 After K. Birman, A. Schiper and P. Stephenson, *Lightweight causal and atomic group multicast* (1991).
 
-Verdict: a message comes after all that its sender had delivered. The careless version only counts the sender's own.
+Verdict: a message is delivered after all messages that its sender had delivered before. The careless version only
+compares the sender's own entry of the clock.
 """
 
 import causeway as cw
@@ -14,7 +15,7 @@ Stamped = tuple[int, tuple[int, ...]]
 
 
 class Causal(cw.Node):
-    """VT, and what must wait."""
+    """Keeps the vector clock VT, and the messages that must wait."""
 
     def on_start(self) -> None:
         self.VT = [0] * self.node_count
@@ -42,7 +43,7 @@ class Causal(cw.Node):
 
 
 class Careless(Causal):
-    """Wrong: what the sender had delivered of others does not matter."""
+    """Wrong: ignores the messages of others that the sender had delivered."""
 
     def has_the_rest(self, sender: int, VT: tuple[int, ...]) -> bool:
         return True

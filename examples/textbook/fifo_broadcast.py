@@ -1,18 +1,19 @@
-"""FIFO broadcast: a number for each message of a sender, and patience.
+"""FIFO broadcast: each sender numbers its messages, and receivers wait for missing numbers.
 
     causeway check examples/textbook/fifo_broadcast.py --every 1000000
     causeway check examples/textbook/fifo_broadcast.py --every 1000000 --set version=hasty
 
 After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcasts* (1994).
 
-Verdict: messages of one sender come in the order in which it broadcast them. The hasty version delivers what comes.
+Verdict: messages of one sender are delivered in the order of its broadcasts. The hasty version delivers every message
+on arrival.
 """
 
 import causeway as cw
 
 
 class Fifo(cw.Node):
-    """Keeps what came too early."""
+    """Keeps messages that arrived too early."""
 
     def __init__(self) -> None:
         self.sent = 0
@@ -35,7 +36,7 @@ class Fifo(cw.Node):
 
 
 class Hasty(Fifo):
-    """Wrong: delivers what comes."""
+    """Wrong: delivers every message on arrival."""
 
     def on_packet(self, content: tuple[int, int], sender: int, interface: int) -> None:
         self.deliver(content[1])

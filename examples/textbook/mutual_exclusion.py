@@ -5,7 +5,8 @@
 
 After L. Lamport, *Time, clocks, and the ordering of events in a distributed system* (1978). Links keep the order.
 
-Verdict: never two nodes inside, and who asked gets in. The hasty version does not wait to hear from all others.
+Verdict: two nodes are never inside together, and every node that asked gets in. The hasty version does not wait for
+messages from all others.
 """
 
 from collections.abc import Hashable
@@ -19,7 +20,7 @@ Release = NamedTuple("Release", [("clock", int)])
 
 
 class Lamport(cw.Node):
-    """A queue of requests, and the latest clock heard from each other node."""
+    """Keeps a queue of requests, and the latest clock value received from each other node."""
 
     def on_start(self) -> None:
         self.clock = 0
@@ -29,7 +30,7 @@ class Lamport(cw.Node):
         self.inside = False
 
     def ask(self) -> None:
-        """The application wants to get in."""
+        """Request entry, as a call of the application."""
         if self.mine is None:
             self.clock += 1
             self.mine = (self.clock, self.id)
@@ -75,7 +76,7 @@ class Lamport(cw.Node):
 
 
 class Hasty(Lamport):
-    """Wrong: believes that it has heard of all earlier requests."""
+    """Wrong: assumes that it has received all earlier requests."""
 
     def heard_from_all(self) -> bool:
         return True
@@ -96,6 +97,6 @@ class MutualExclusion(cw.ModelStudy):
     versions = {"right": Lamport, "hasty": Hasty}
     verdicts = {"hasty": "mutual exclusion"}
     model_checks = cw.Checks(
-        always={"one inside": one_inside}, at_end={"all got in": all_got_in}, calls={"ask": Lamport.ask},
+        always={"one inside": one_inside}, at_end={"every node got in": all_got_in}, calls={"ask": Lamport.ask},
         budget=cw.Budget(broadcasts=0, calls=2, in_order=True), symmetric=True,
     )  # fmt: skip

@@ -1,13 +1,14 @@
-"""Plumtree: broadcast on a tree that messages prune from all links, and that announcements on the others repair.
+"""Plumtree: broadcast on a tree of links. Repeated messages prune the other links, and announcements repair the tree.
 
     causeway check examples/textbook/plumtree.py
     causeway check examples/textbook/plumtree.py --set version=bare
     causeway run examples/textbook/plumtree.py --set nodes=20 --all
 
-After J. Leitão, J. Pereira and L. Rodrigues, *Epidemic broadcast trees* (2007). Who gets a message twice prunes the
-link of the second copy. Messages are announced on pruned links, and who misses one grafts the link of an announcement.
+After J. Leitão, J. Pereira and L. Rodrigues, *Epidemic broadcast trees* (2007). A node that receives a message twice
+prunes the link of the second copy. Messages are announced on pruned links. A node that misses an announced message
+grafts the link of the announcement.
 
-Verdict: every message arrives once, with one copy lost. The bare version has no announcements.
+Verdict: every message is delivered once, even if one copy is lost. The bare version has no announcements.
 """
 
 from typing import NamedTuple
@@ -38,15 +39,15 @@ class Plumtree(cw.Node):
         self.eager = frozenset(self.peers)
         self.heard: frozenset[int] = frozenset()
         self.to_announce: tuple[tuple[int, int], ...] = ()
-        """Messages, and the nodes that they came from."""
+        """Messages, with the nodes from which they came."""
         self.missing: dict[int, tuple[int, ...]] = {}
-        """Maps a message that has not come to the nodes that have announced it."""
+        """Maps a missing message to the nodes that have announced it."""
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
         self.take(self.new_message(), self.id)
 
     def take(self, message: int, sender: int) -> None:
-        """Deliver a message, push it on the tree, and announce it on the other links soon."""
+        """Deliver a message, send it on the links of the tree, and announce it on the other links soon."""
         self.heard |= {message}
         self.missing.pop(message, None)
         self.deliver(message)
@@ -86,7 +87,7 @@ class Plumtree(cw.Node):
                 self.missing[message] = (*self.missing.get(message, ()), sender)
 
     def graft(self, message: int) -> None:
-        """Ask a random one of those that have announced the message, until it comes."""
+        """Ask one of the nodes that announced the message, chosen at random, until the message arrives."""
         if message in self.missing:
             peer = self.rng.choice(self.missing[message])
             self.log.info("grafts the link to node %d, for message %d", peer, message)
@@ -101,7 +102,7 @@ class Plumtree(cw.Node):
 
 
 class Bare(Plumtree):
-    """Wrong: announces nothing."""
+    """Wrong: sends no announcements."""
 
     def announce(self) -> None:
         self.to_announce = ()
@@ -113,6 +114,9 @@ class PlumtreeStudy(cw.ModelStudy):
     verdicts = {"bare": "everything arrives"}
 
     def checks(self, params: cw.ModelParams) -> cw.Checks:
-        """Try the run's number of nodes only: with two, no third one could announce what the other misses."""
+        """Explore models with the run's number of nodes only.
+
+        With two nodes, there is no third one to announce a message that the other has missed.
+        """
         budget = cw.Budget(broadcasts=3, losses=1)
         return cw.Checks(properties=("once", "arrives"), budget=budget, nodes=params.nodes)

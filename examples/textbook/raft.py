@@ -1,12 +1,12 @@
-"""Raft: a leader for each term, and one log for all. What more than half of the nodes have stored is committed.
+"""Raft: a leader for each term, and a common log. An entry that more than half of the nodes have stored is committed.
 
     causeway check examples/textbook/raft.py --set version=careless
     causeway run examples/textbook/raft.py --set nodes=5 --log info
 
 After D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm* (2014), Section 5. Broadcasts
-are commands, which any node takes; deliveries apply them. A node fails and recovers; its term, vote and log are saved.
-Verdict: one leader a term, logs match, and committed entries are never lost. The careless version votes for candidates
-with older logs, the generous one for everybody who asks.
+are commands, which any node accepts; deliveries apply them. A node may fail and recover; its term, vote and log are
+saved. Verdict: there is at most one leader in a term, logs match, and committed entries are never lost. The careless
+version votes for candidates with older logs, and the generous one for every candidate.
 """
 
 from itertools import combinations
@@ -28,7 +28,8 @@ class Raft(cw.Node):
 
     def on_start(self) -> None:
         self.term, self.voted_for, self.commit, self.entries = 0, NOBODY, 1, Log((Entry(0, NOTHING),))
-        self.mine = self.delivered = self.led = frozenset[int]()  # the terms that it led are for the check only
+        # the terms in which it was the leader are only for the check
+        self.mine = self.delivered = self.led = frozenset[int]()
         self.on_up()
 
     def on_up(self) -> None:
@@ -36,13 +37,13 @@ class Raft(cw.Node):
         self.follow(NOBODY)
 
     def follow(self, leader: int) -> None:
-        """Wait for the leader, for a random time, and then stand."""
+        """Wait for messages of the leader, for a random time, and then become a candidate."""
         self.leader, self.votes = leader, frozenset[int]()
         self.timer.cancel()
         self.timer = self.after(PATIENCE + self.rng.randrange(PATIENCE), self.stand)
 
     def counts(self, term: int) -> bool:
-        """Follow a later term; return whether a message of this term counts."""
+        """Follow a later term. Return whether a message of this term is valid."""
         if term > self.term:
             self.term, self.voted_for = term, NOBODY
             self.follow(NOBODY)
@@ -68,7 +69,7 @@ class Raft(cw.Node):
                 self.log.info("leads term %d", self.term)
                 self.leader, self.led = self.id, self.led | {self.term}
                 self.stored, self.next = dict.fromkeys(self.peers, 1), dict.fromkeys(self.peers, len(self.entries))
-                self.entries += (Entry(self.term, NOTHING),)  # commits the entries of earlier terms, too
+                self.entries += (Entry(self.term, NOTHING),)  # also commits the entries of earlier terms
                 self.timer.cancel()
                 self.timer = self.every(BEAT, self.beat)
 
@@ -116,7 +117,7 @@ class Raft(cw.Node):
 
 
 class Careless(Raft):
-    careful = False  # wrong: who has an older log may lead
+    careful = False  # wrong: a candidate with an older log may become the leader
 
 
 class Generous(Raft):

@@ -1,13 +1,14 @@
-"""Raft's leader election: a vote for each term, and a leader once more than half have voted for it.
+"""Raft's leader election: one vote in each term, and a candidate with more than half of the votes is the leader.
 
     causeway check examples/textbook/raft_election.py --every 1000000
     causeway check examples/textbook/raft_election.py --every 1000000 --set version=unsaved
 
 After D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm* (2014), Section 5.2. Two or
-three times (`--calls`) some node loses patience and stands; a node may fail and recover. Terms and votes are saved.
+three times (`--calls`) a node times out and becomes a candidate; a node may fail and recover. Terms and votes are
+saved.
 
-Verdict: never two leaders in one term. The unsaved version forgets its vote when it fails, the generous one votes for
-everybody who asks.
+Verdict: there are never two leaders in one term. In the unsaved version, a node forgets its vote when it fails. In the
+generous one, it votes for every candidate.
 """
 
 from typing import Any, NamedTuple
@@ -20,22 +21,22 @@ Vote = NamedTuple("Vote", [("term", int)])
 
 
 class Raft(cw.Node):
-    """One server: saved state first."""
+    """A server. Its saved state comes first."""
 
     def on_start(self) -> None:
         self.term, self.voted_for = 0, NOBODY
         self.votes: frozenset[int] = frozenset()
         self.led: frozenset[int] = frozenset()
-        """Terms in which it was the leader: for the check only."""
+        """Terms in which it was the leader, only for the check."""
 
     def stand(self) -> None:
-        """It has not heard from a leader for too long."""
+        """Become a candidate, since no message of a leader has arrived for too long."""
         self.term += 1
         self.voted_for, self.votes = self.id, frozenset({self.id})
         self.send(cw.EVERYONE, Ask(self.term), 10)
 
     def counts(self, term: int) -> bool:
-        """Go on to a later term; return whether a message of this term counts."""
+        """Follow a later term. Return whether a message of this term is valid."""
         if term > self.term:
             self.term, self.voted_for, self.votes = term, NOBODY, frozenset()
         return term == self.term

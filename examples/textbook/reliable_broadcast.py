@@ -1,19 +1,20 @@
-"""Eager reliable broadcast: who hears of a message for the first time passes it on.
+"""Eager reliable broadcast: a node that receives a message for the first time sends it on.
 
     causeway check examples/textbook/reliable_broadcast.py --every 1000000
     causeway check examples/textbook/reliable_broadcast.py --every 1000000 --set version=trusting
 
-After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcasts* (1994). A copy that is lost stands
-for a sender that fails while it is sending.
+After V. Hadzilacos and S. Toueg, *A modular approach to fault-tolerant broadcasts* (1994). A lost copy represents a
+sender that fails while it is sending.
 
-Verdict: what one node delivers all deliver, with one copy lost. The trusting version leaves it to the sender.
+Verdict: a message that one node delivers is delivered by all nodes, even if one copy is lost. In the trusting version,
+only the sender sends.
 """
 
 import causeway as cw
 
 
 class Reliable(cw.Node):
-    """Passes on before it delivers."""
+    """Sends a message on before it delivers it."""
 
     def __init__(self) -> None:
         self.heard: frozenset[int] = frozenset()

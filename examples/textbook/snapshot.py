@@ -1,11 +1,11 @@
-"""A snapshot of a system that does not stop: nodes pay each other, and no money is lost or made in the picture.
+"""A snapshot of a running system: nodes pay each other, and the snapshot contains exactly the money that exists.
 
     causeway check examples/textbook/snapshot.py --every 1000000
     causeway check examples/textbook/snapshot.py --every 1000000 --set version=blind
 
 After K. M. Chandy and L. Lamport, *Distributed snapshots* (1985). Links keep the order.
 
-Verdict: what nodes and links are recorded with is all the money there is. The blind version does not record links.
+Verdict: the recorded amounts of nodes and links add up to all money. The blind version does not record links.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ Coin = NamedTuple("Coin", [])
 
 
 class Banker(cw.Node):
-    """Pays the next one; records its purse at the first marker, and each link until its marker comes."""
+    """Pays the next node. Records its purse at the first marker, and each link until its marker arrives."""
 
     def on_start(self) -> None:
         self.purse = PURSE
@@ -27,13 +27,13 @@ class Banker(cw.Node):
         self.open: frozenset[int] = frozenset()
 
     def pay(self) -> None:
-        """The application pays."""
+        """Pay a coin, as a call of the application."""
         if self.purse:
             self.purse -= 1
             self.send((self.id + 1) % self.node_count, Coin(), 10)
 
     def record_all(self) -> None:
-        """The application wants a snapshot."""
+        """Start a snapshot, as a call of the application."""
         if self.recorded is None:
             self.recorded = self.purse
             self.open = frozenset(self.peers)
@@ -55,7 +55,7 @@ class Banker(cw.Node):
 
 
 class Blind(Banker):
-    """Wrong: what is on its way is in nobody's purse."""
+    """Wrong: does not record the money that is on its way."""
 
     def record_link(self, sender: int) -> None:
         pass
@@ -66,9 +66,9 @@ def money_is_kept(model: Any) -> str | None:
     if all(node.recorded is None for node in nodes):
         return None
     if any(node.recorded is None or node.open for node in nodes):
-        return "snapshot: it never ends"
+        return "snapshot: it is never complete"
     there, found = PURSE * len(nodes), sum(node.recorded + sum(node.on_links.values()) for node in nodes)
-    return f"snapshot: {found} coins of {there} are in the picture" if found != there else None
+    return f"snapshot: {found} of {there} coins are in the snapshot" if found != there else None
 
 
 class Snapshot(cw.ModelStudy):
@@ -76,6 +76,6 @@ class Snapshot(cw.ModelStudy):
     versions = {"right": Banker, "blind": Blind}
     verdicts = {"blind": "snapshot"}
     model_checks = cw.Checks(
-        at_end={"money is kept": money_is_kept}, calls={"pay": Banker.pay, "snapshot": Banker.record_all},
+        at_end={"no money is lost": money_is_kept}, calls={"pay": Banker.pay, "snapshot": Banker.record_all},
         budget=cw.Budget(broadcasts=0, calls=3, in_order=True),
     )  # fmt: skip

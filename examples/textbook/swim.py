@@ -1,14 +1,14 @@
-"""SWIM: who is there? Probes of random members, indirect ones if the first is lost, and suspicion before the verdict.
+"""SWIM: group membership by probes of random members, indirect probes after a loss, and suspicion before a verdict.
 
     causeway check examples/textbook/swim.py
     causeway check examples/textbook/swim.py --set version=hasty
     causeway run examples/textbook/swim.py --set nodes=10 --log info
 
 After A. Das, I. Gupta and A. Motivala, *SWIM: scalable weakly-consistent infection-style process group membership
-protocol* (2002). Time-outs are longer than all delays; two copies may be lost, and a node fails for good.
+protocol* (2002). Time-outs are longer than all delays. Two copies may be lost, and one node fails and does not recover.
 
-Verdict: who is up is never declared dead, and all hear of who is dead. The hasty version does not wait for
-contradiction, the mute one does not contradict.
+Verdict: a node that is up is never declared dead, and every node learns of each dead one. The hasty version does not
+wait for a contradiction, and the mute one does not contradict.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ PERIOD, TIMEOUT, HELPERS = cw.seconds(2), cw.ms(300), 2
 
 
 class Opinion(NamedTuple):
-    """An opinion about a node; the larger one of two counts."""
+    """An opinion about a node. The larger of two opinions counts."""
 
     dead: bool = False
     incarnation: int = 0
@@ -31,7 +31,7 @@ News = tuple[tuple[int, Opinion], ...]
 
 
 class Probe(NamedTuple):
-    """Asks for a ping of another node."""
+    """A request to ping another node."""
 
     target: int
     news: News
@@ -51,7 +51,7 @@ class Swim(cw.Node):
         return tuple(self.view.items())
 
     def probe(self) -> None:
-        """Ping the next of all members, in an order that is random in each round."""
+        """Ping the next member, in an order of all members that is random in each round."""
         targets = [node for node in self.targets or self.shuffled() if not self.view[node].dead]
         if targets:
             self.targets = tuple(targets[1:])
@@ -93,7 +93,7 @@ class Swim(cw.Node):
             self.after(self.patience * self.node_count * PERIOD, self.confirm, node, opinion)
 
     def confirm(self, node: int, opinion: Opinion) -> None:
-        """Declare a node dead that nobody has contradicted for."""
+        """Declare a node dead if no contradiction has arrived."""
         if self.view[node] == opinion:
             self.hear(node, opinion._replace(dead=True))
 
@@ -113,15 +113,15 @@ class Swim(cw.Node):
         self.reply(self.news(), asked)
 
     def on_no_ack(self) -> None:
-        """Leave it to the one who asked: no reply comes."""
+        """Do nothing: the node that asked sees that no reply arrives."""
 
 
 class Hasty(Swim):
-    patience = 0  # wrong: who is suspected is dead
+    patience = 0  # wrong: a suspected node is dead
 
 
 class Mute(Swim):
-    step = 0  # wrong: contradicts in an incarnation that nobody believes
+    step = 0  # wrong: contradicts in an incarnation that other nodes ignore
 
 
 def accurate(model: Any) -> str | None:
@@ -132,7 +132,7 @@ def accurate(model: Any) -> str | None:
 def complete(model: Any) -> str | None:
     up = [node for node in model.nodes if node.id not in model.down]
     late = [(a.id, b) for a in up for b in model.down if not a.view[b].dead]
-    return f"completeness: node {late[0][0]} does not hear that node {late[0][1]} is dead" if late else None
+    return f"completeness: node {late[0][0]} does not learn that node {late[0][1]} is dead" if late else None
 
 
 class SwimStudy(cw.ModelStudy):

@@ -1,4 +1,4 @@
-"""Total order by a fixed sequencer: node 0 gives every message its place.
+"""Total order by a fixed sequencer: node 0 gives every message its place in the order.
 
     causeway check examples/textbook/total_order.py --every 1000000
     causeway check examples/textbook/total_order.py --every 1000000 --set version=hasty
@@ -6,7 +6,7 @@
 After X. Défago, A. Schiper and P. Urbán, *Total order broadcast and multicast algorithms* (2004), the first of the
 fixed-sequencer kind.
 
-Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as it has a place.
+Verdict: all nodes deliver in the same order. The hasty version delivers a message as soon as its place is known.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ At = NamedTuple("At", [("place", int), ("message", int)])
 
 
 class Ordered(cw.Node):
-    """Delivers place by place. Node 0 hands places out."""
+    """Delivers messages in the order of their places. Node 0 assigns the places."""
 
     def __init__(self) -> None:
         self.places = self.next = 0
@@ -50,7 +50,7 @@ class Ordered(cw.Node):
 
 
 class Hasty(Ordered):
-    """Wrong: does not wait for the places before."""
+    """Wrong: does not wait for messages with earlier places."""
 
     def on_place(self, at: At, sender: int) -> None:
         self.deliver(at.message)

@@ -1,15 +1,15 @@
-"""Two-phase commit: a coordinator asks whether all can commit, and tells all what came of it.
+"""Two-phase commit: a coordinator asks all managers to prepare, and then sends them its decision.
 
     causeway check examples/textbook/two_phase_commit.py --every 1000000
     causeway check examples/textbook/two_phase_commit.py --every 1000000 --set version=hasty
 
-After J. Gray, *Notes on data base operating systems* (1978), in the shape of Lamport's TLA+ example: managers
-prepare or abort as they like; the coordinator may commit once all have prepared, and abort at any time. Node 0
-coordinates. What is sent stays on the air (`forever`), so it may come again and late.
+After J. Gray, *Notes on data base operating systems* (1978), in the form of Lamport's TLA+ example: a manager may
+prepare or abort, and the coordinator may commit after all have prepared, or abort at any time. Node 0 is the
+coordinator. Messages that were sent stay available (`forever`), so they may arrive again, and late.
 
-Verdict: no manager commits while another aborts. The number of states is the one that others publish for this
-model: 288 with three managers (`--set nodes=4`), 8,832 with five. The hasty coordinator commits once one has
-prepared. With `--crashes 1 --no-forever` a manager that has prepared waits for ever for a coordinator that failed.
+Verdict: no manager commits while another aborts. The number of states is the published one for this model: 288 with
+three managers (`--set nodes=4`), 8,832 with five. The hasty coordinator commits as soon as one manager has prepared.
+With `--crashes 1 --no-forever`, a manager that has prepared waits for ever if the coordinator has failed.
 """
 
 from collections.abc import Hashable
@@ -21,7 +21,7 @@ WORKING, PREPARED, COMMITTED, ABORTED = "working", "prepared", "committed", "abo
 
 
 class Coordinator(cw.Node):
-    """Node 0. It may decide whenever it likes, as far as the rules let it: timers are what it may do."""
+    """Node 0. It may decide at any time that the rules allow; its possible decisions are timers."""
 
     def __init__(self, managers: int) -> None:
         self.managers = managers
@@ -48,14 +48,14 @@ class Coordinator(cw.Node):
 
 
 class Hasty(Coordinator):
-    """Wrong: does not wait for all."""
+    """Wrong: does not wait for all managers."""
 
     def enough(self) -> int:
         return 1
 
 
 class Manager(cw.Node):
-    """Has its part of the transaction."""
+    """A manager, which executes its part of the transaction."""
 
     state = WORKING
 
@@ -87,7 +87,7 @@ def agreed(model: Any) -> str | None:
 
 def nobody_waits(model: Any) -> str | None:
     waiting = [node.id for node in model.nodes[1:] if node.state == PREPARED and node.id not in model.down]
-    return f"blocked: manager {waiting[0]} has prepared and never hears what came of it" if waiting else None
+    return f"blocked: manager {waiting[0]} has prepared and never learns the decision" if waiting else None
 
 
 def renamed(value: Any, names: Any) -> Any:

@@ -7,7 +7,7 @@ namespace causeway {
 namespace {
 int32_t millimetres(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
 
-/// Returns the order at one instant: scripted failures, then actions as they arrived, then timers, then broadcasts.
+/// Returns the order at one instant: scripted failures, then actions in order of arrival, then timers, then broadcasts.
 int rank_of(AdapterBase::Due::What what) {
     switch (what) {
         case AdapterBase::Due::FAILURE:
@@ -73,7 +73,7 @@ void *Adapter::schedule(const Due &due) {
     return nullptr;
 }
 
-/// Does the first scheduled action, timer, broadcast or failure.
+/// Executes the first scheduled action, timer, broadcast or failure.
 void Adapter::do_next() {
     ++done_;
     const Due due = waiting_.top().due;

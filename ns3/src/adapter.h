@@ -1,4 +1,5 @@
-// The adapter: sends the events of the network to the controller in windows, and does the actions at their instants.
+// The adapter: sends the events of the network to the controller in windows, and executes the actions at their
+// instants.
 //
 // Actions, timers, broadcasts and failures wait here and not among ns-3's events: at one instant they come before all
 // of ns-3's events, in a fixed order. So the results do not depend on how events were batched into windows.

@@ -22,7 +22,7 @@ class Connections {
 
     Connections(const ns3::NodeContainer &nodes, AddressFor address_for, const Reports &reports);
 
-    /// Does one of LISTEN to ABORT; does nothing if the connection is over.
+    /// Carries out one of LISTEN to ABORT; does nothing if the connection is over.
     void act(const Action &action);
     /// Drops all connections of a node without a message to the other ends: the node fails.
     void forget(int node);
@@ -35,7 +35,7 @@ class Connections {
     struct End {
         ns3::Ptr<ReportingSocket> socket;
         uint64_t written = 0, room_reported = 0;
-        uint32_t unread = 0;  // bytes reported to the program, which has not read them
+        uint32_t unread = 0;  // bytes that were reported to the program but not read by it
         bool established = false, closed = false, other_is_done = false;
     };
     using From = std::pair<ns3::Ipv4Address, uint16_t>;
@@ -63,7 +63,7 @@ class Connections {
     std::map<Key, End> ends_;
     std::map<From, int64_t> coming_;  // opened, not yet accepted
     std::map<std::pair<int, uint16_t>, ns3::Ptr<ns3::Socket>> listeners_;
-    std::vector<ns3::Ptr<ReportingSocket>> over_;  // kept until no method of theirs is running
+    std::vector<ns3::Ptr<ReportingSocket>> over_;  // kept until none of their methods is running
     uint64_t opened_ = 0, broken_ = 0;
 };
 

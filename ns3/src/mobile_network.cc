@@ -41,7 +41,7 @@ class WireFault : public ErrorModel {
     int a_, b_;
 };
 
-/// Gives the device an address, and no queue of its own above the device's.
+/// Gives the device an address, without a queue in addition to the device's own.
 void give_address(const Ptr<NetDevice> &device, Ipv4Address address, Ipv4Mask mask) {
     auto ip = device->GetNode()->GetObject<Ipv4>();
     const uint32_t interface = ip->AddInterface(device);
@@ -154,7 +154,7 @@ void SimulatedNetwork::accept(int node, Interface::Value interface, Ptr<ns3::Soc
     stream(node, peer, interface).accepted(node, socket);
 }
 
-/// Gives two nodes each other's MAC address before the first packet between them, in place of ARP traffic. (Tables for
+/// Gives two nodes each other's MAC address before the first packet between them, instead of ARP traffic. (Tables for
 /// all pairs would have N entries in each of N nodes.)
 void SimulatedNetwork::introduce(int a, int b) {
     if (a == b || !introduced_.insert(std::minmax(a, b)).second) return;

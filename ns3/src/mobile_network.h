@@ -23,17 +23,17 @@ namespace causeway {
 
 class SimulatedNetwork {
   public:
-    /// Builds the network. Throws with a line for the user if that is impossible.
+    /// Builds the network. If this is impossible, throws with a line for the user.
     SimulatedNetwork(const Plan &plan, Reports reports);
 
     void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
-    /// Does one of LISTEN to ABORT.
+    /// Carries out one of LISTEN to ABORT.
     void connection(const Action &action);
-    /// Lets a host set out for a position.
+    /// Makes a host move to a position.
     void move(const Action &action);
     /// Records the positions of all nodes, now and from now on.
     void tell_places();
-    /// Takes a node down or brings it up. While it is down its radio is off, and a walking host stands still.
+    /// Makes a node fail or recover. While it is down, its radio is off, and a walking host stands still.
     void set_up(int node, bool up);
     int nodes() const { return plan_.nodes(); }
     bool is_up(int node) const { return wireless_->is_up(node); }
@@ -61,7 +61,7 @@ class SimulatedNetwork {
     const Cells cells_;
     ns3::NodeContainer nodes_;
     ns3::Ptr<WirelessChannel> air_;
-    bool moving_ = false;                // whether any node moves, or will
+    bool moving_ = false;                // true if any node moves, or will move
     ns3::NetDeviceContainer devices_;    // the radios
     std::set<Pair> introduced_;          // (lower, higher): nodes with each other's MAC address
     std::vector<ns3::Ptr<Walk>> walks_;  // the mobility of hosts

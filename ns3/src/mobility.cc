@@ -15,7 +15,7 @@ using namespace ns3;
 namespace {
 constexpr double LONGEST_LEG_M = 120;    // a leg's length is uniform up to this
 constexpr double MARGIN_M = 60;          // room beyond the outermost cells for hosts that may leave them
-constexpr int64_t MOST_DRAWS = 100'000;  // for one position or leg: if so many fail, the area is too thin
+constexpr int64_t MOST_DRAWS = 100'000;  // for one position or leg; if this many attempts fail, the area is too thin
 
 int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
 }  // namespace
@@ -76,7 +76,7 @@ Vector Walk::DoGetVelocity() const {
 void Walk::set_up(bool up) {
     if (up == up_) return;
     up_ = up;
-    if (!walks()) {  // a host on a path is carried along
+    if (!walks()) {  // a host on a path continues its way
         if (up) change_to(cells_->nearest(position()));
         return;
     }
@@ -141,7 +141,7 @@ void Walk::next_leg() {
     walk_to(next_target());
 }
 
-/// Begins a leg where the host stands.
+/// Begins a leg at the host's position.
 void Walk::walk_to(Point target) {
     leg_.to = target;
     const double leg_s = distance(leg_.from, leg_.to) / speed_m_s_;

@@ -1,4 +1,5 @@
-// Mobility of hosts: straight legs in random directions, of random length, at one speed, without pauses; or a path.
+// Mobility of hosts: straight legs in random directions, of random length, at constant speed and without pauses; or a
+// path.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ class Walk : public ns3::MobilityModel {
   public:
     static ns3::TypeId GetTypeId();
 
-    /// Puts the host at its start, and lets it walk if hosts walk.
+    /// Puts the host at its start, and makes it walk if hosts walk.
     void begin(const Plan &plan, const Cells &cells, int node, const Reports &reports);
     Point position() const;
     /// Makes a walking host stand still while it is down.
     void set_up(bool up);
-    /// Sends the host straight to a position, where it stays. It no longer walks, nor follows its trace.
+    /// Sends the host straight to a position, where it stays. It no longer walks or follows its trace.
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   private:
@@ -49,7 +50,7 @@ class Walk : public ns3::MobilityModel {
     int node_ = 0;
     int64_t draws_ = 0;
     double speed_m_s_ = 0;
-    Path path_;  // its trace, or the way of a command
+    Path path_;  // its trace, or the way to the position of a command
     int station_ = -1;
     Segment leg_;
     int64_t leg_start_ps_ = 0;

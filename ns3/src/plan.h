@@ -53,7 +53,7 @@ struct Plan {
 /// The functions with which the parts of the network report events to the adapter.
 struct Reports {
     std::function<void(int node, int64_t packet, Interface::Value interface)> arrival;
-    std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will get it
+    std::function<void(int node, int64_t packet, Interface::Value interface)> lost;  // node -1: nobody will receive it
     std::function<void(int node, int station, Point position)> station;              // station -1: in no cell
     std::function<void(int node, Point position)> place;                             // for the recorded positions
     std::function<void(Kind::Value kind, int node, int64_t connection, int arg)> connection;  // CONNECTED to ENDED

@@ -21,15 +21,15 @@ namespace {
 
 constexpr int64_t WIFI_BPS = 6'000'000;        // the basic rate of 802.11g's OFDM, which all its nodes support
 constexpr int64_t DISK_BPS = 2'000'000;        // calibrated on the paper's figures: docs/lab/radio.md
-constexpr int64_t WIFI_MOST_BPS = 24'000'000;  // faster frames are lost at the border of the cell
+constexpr int64_t WIFI_MOST_BPS = 24'000'000;  // faster frames do not reach the border of the cell
 constexpr uint32_t WIFI_TRIES = 7;             // transmissions of a unicast
 constexpr uint32_t DISK_TRIES = 1;
-constexpr double HEARD_DBM = -82;     // the least power at which a receiver detects a frame (802.11g, 20 MHz)
+constexpr double HEARD_DBM = -82;     // the minimum power at which a receiver detects a frame (802.11g, 20 MHz)
 constexpr double NOISE_DBM = -94;     // thermal noise and 7 dB of noise figure: weaker signals do not interfere
 constexpr double LOSS_AT_1M_DB = 40;  // free space at 2.4 GHz
 constexpr double MARGIN_DB = 1e-6;    // so that rounding does not exclude a receiver exactly at the range
 
-/// The unit disk's rule: overlapping frames are all lost. Alone, a signal is 100 dB over the noise.
+/// The rule of the unit disk: overlapping frames are all lost. Without overlap, a signal is 100 dB above the noise.
 class AllOrNothing : public ErrorRateModel {
   public:
     static TypeId GetTypeId() {
@@ -60,7 +60,7 @@ std::string mode_for(int64_t bps) {
     return found->second;
 }
 
-/// The path loss of signals, and the distance at which they vanish in the noise.
+/// The path loss of signals, and the distance at which they disappear in the noise.
 struct Loss {
     Ptr<PropagationLossModel> model;
     double range_m;

@@ -20,8 +20,8 @@ struct Radios {
     ns3::Ptr<WirelessChannel> air;
 };
 
-/// Gives every node a radio on one shared channel. The nodes must have their mobility already. Throws with a line for
-/// the user if the radios cannot do as planned.
+/// Gives every node a radio on one shared channel. The nodes must already have their mobility. If the plan is
+/// impossible for the radios, throws with a line for the user.
 Radios install_radio(const Plan &plan, const ns3::NodeContainer &nodes);
 
 }  // namespace causeway

@@ -11,8 +11,8 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-// A copy that has not arrived this long after its frame ended is lost: longer than light takes for 120 m (0.4 µs),
-// shorter than a sender waits before it repeats a frame.
+// A copy that has not arrived this long after the end of its frame is lost. The time is longer than light takes for 120
+// m (0.4 µs), and shorter than a sender waits before it repeats a frame.
 constexpr int64_t SETTLED_NS = 5'000;
 
 Ptr<const WifiMpdu> first(const Ptr<const WifiPsdu> &frame) { return *frame->begin(); }
@@ -62,7 +62,7 @@ void ReceptionMeter::received(int node, Ptr<const WifiPpdu> frame, RxSignalInfo,
     if (entry != on_air_.end()) counts_.copies_received += std::erase(entry->second.awaiting, node);
 }
 
-/// Reports the copies that were lost, after the end of a frame. A unicast may be repeated: its MAC reports its loss.
+/// Reports the copies that were lost, after the end of a frame. A unicast may be repeated, so its MAC reports its loss.
 void ReceptionMeter::over(uint64_t frame) {
     const auto found = on_air_.find(frame);
     for (const int node : found->second.awaiting) {

@@ -15,7 +15,7 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-/// Makes an object of the type that an attribute of the node's TCP names.
+/// Makes an object of the type that is the value of an attribute of the node's TCP.
 template <class T>
 Ptr<T> made_as(const Ptr<TcpL4Protocol> &tcp, const std::string &attribute) {
     TypeIdValue type;
@@ -52,7 +52,7 @@ void ReportingSocket::DoForwardUp(Ptr<Packet> packet, const Address &from, const
     const bool resets = (header.GetFlags() & TcpHeader::RST) != 0 && m_state != LISTEN;
     was_reset_ = was_reset_ || resets;
     const Ptr<ReportingSocket> alive(this);
-    const auto call = on_reset;  // a copy, as the call may remove on_reset
+    const auto call = on_reset;  // a copy, since the call may remove on_reset
     if (resets && m_state == SYN_SENT)
         forget();  // ns-3 ignores the RST of a host without a listener on the port
     else
@@ -70,7 +70,7 @@ void ReportingSocket::report_window() {
     if (m_state == ESTABLISHED || m_state == FIN_WAIT_1 || m_state == FIN_WAIT_2) SendEmptyPacket(TcpHeader::ACK);
 }
 
-/// ns-3's ShutdownSend alone sends no FIN if unacknowledged data is left.
+/// ns-3's ShutdownSend alone sends no FIN if unacknowledged data remains.
 void ReportingSocket::end_sending() {
     if (m_txBuffer->SizeFromSequence(m_tcb->m_nextTxSequence) > 0) {
         ShutdownSend();

@@ -17,7 +17,7 @@ class ReportingSocket : public ns3::TcpSocketBase {
 
     /// Returns whether the other end reset or refused the connection.
     bool was_reset() const { return was_reset_; }
-    /// Called once a reset has ended the connection.
+    /// Called after a reset has ended the connection.
     std::function<void()> on_reset;
 
     /// Returns the number of bytes sent and not yet acknowledged.
@@ -33,7 +33,7 @@ class ReportingSocket : public ns3::TcpSocketBase {
     void be_silent();
     /// Resets the connection.
     void abort();
-    /// Drops the connection as a failing host does: the other end gets no segment.
+    /// Drops the connection as in a failure of the host: the other end gets no segment.
     void forget();
 
   private:

@@ -21,7 +21,8 @@ class SteppedSimulator : public ns3::SimulatorImpl {
     static constexpr int64_t NEVER = INT64_MAX;
 
     static ns3::TypeId GetTypeId();
-    /// Makes this the simulator of the program, with picoseconds as the unit of time. Call it before anything of ns-3.
+    /// Makes this object the simulator of the program, with picoseconds as the unit of time. Call it before any other
+    /// function of ns-3.
     static ns3::Ptr<SteppedSimulator> install();
 
     int64_t now_ps() const { return now_ps_; }

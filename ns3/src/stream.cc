@@ -15,8 +15,8 @@ namespace causeway {
 
 using namespace ns3;
 
-// Reno, and the sizes in the mobile study's paper (Section V-A): 536-byte segments, a window of 7504 bytes,
-// retransmission from 0.2 s on. A connection outlives the failures of a host: TCP keeps trying.
+// Reno, with the sizes in the mobile study's paper (Section V-A): segments of 536 bytes, a window of 7504 bytes,
+// retransmission from 0.2 s on. A connection outlives the failures of a host, since TCP continues its attempts.
 void configure_tcp() {
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpLinuxReno"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(536));
@@ -63,7 +63,7 @@ void Stream::attach(int side, Ptr<Socket> socket) {
     socket->SetCloseCallbacks(MakeCallback(&Stream::on_broken, this), MakeCallback(&Stream::on_broken, this));
 }
 
-/// Passes TCP as many bytes as it has room for.
+/// Passes as many bytes to TCP as it has room for.
 void Stream::push(int side) {
     Side &s = sides_[side];
     while (s.socket && !s.leaving.empty()) {
@@ -90,7 +90,7 @@ void Stream::on_data(int side, Ptr<Socket> socket) {
     }
 }
 
-/// TCP gave up opening the connection. Nothing has arrived: sends everything again over another one.
+/// TCP gave up opening the connection, and nothing has arrived: sends everything again over another connection.
 void Stream::on_failed_to_open(int side, Ptr<Socket> socket) {
     if (socket != sides_[side].socket) return;
     ++broken_;
@@ -105,7 +105,7 @@ void Stream::reopen(int side) {
     push(side);
 }
 
-/// The connection is gone: reports the packets in flight as lost. The next packet opens another connection.
+/// The connection has ended: reports the packets in flight as lost. The next packet opens another connection.
 void Stream::on_broken(Ptr<Socket> socket) {
     if (socket != sides_[0].socket && socket != sides_[1].socket) return;
     ++broken_;

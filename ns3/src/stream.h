@@ -1,7 +1,7 @@
 // Interfaces 1 and 2: one TCP connection between two nodes, kept open, that carries packets of the protocol both ways.
 //
 // TCP carries bytes; both ends know the lengths of the packets in flight, so that a packet arrives with its last byte.
-// The stream has no headers of its own: a packet of 100 bytes is 100 bytes of TCP payload.
+// The stream adds no headers: a packet of 100 bytes is 100 bytes of TCP payload.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Stream {
 
     /// Sends a packet to the other end, as soon as TCP allows. The first packet opens the connection.
     void send(int from, int64_t packet, int size_bytes);
-    /// Takes the socket of a connection that the other end's listener accepted.
+    /// Uses the socket of a connection that the other end's listener has accepted.
     void accepted(int at, ns3::Ptr<ns3::Socket> socket);
 
     uint64_t opened() const { return opened_; }
@@ -45,7 +45,7 @@ class Stream {
     struct Side {
         End end;
         ns3::Ptr<ns3::Socket> socket;
-        std::deque<Parcel> leaving;  // not yet passed to TCP; the first one perhaps in part
+        std::deque<Parcel> leaving;  // not yet passed to TCP; the first one may be passed in part
         std::deque<Parcel> coming;   // in flight to this side
         uint64_t got = 0;            // bytes received of the first one in flight
     };

@@ -67,13 +67,14 @@ void Wireless::receive(int node, Ptr<Socket> socket) {
     }
 }
 
-/// Reports a frame that the MAC dropped: its queue is full, it waited too long there, or it was never acknowledged.
+/// Reports a frame that the MAC dropped: its queue was full, the frame waited too long there, or it was never
+/// acknowledged.
 void Wireless::on_dropped(WifiMacDropReason why, Ptr<const WifiMpdu> frame) {
     Label label;
     if (!label.read(frame->GetPacket())) return;
     if (why != WIFI_MAC_DROP_REACHED_RETRY_LIMIT) ++never_sent_;
     const bool unicast_arrived =
-        label.peer >= 0 && unicast_.erase(label.serial) == 0;  // only its acknowledgement was lost
+        label.peer >= 0 && unicast_.erase(label.serial) == 0;  // only the acknowledgement was lost
     if (!unicast_arrived) reports_.lost(label.peer, label.packet, Interface::WIRELESS);
 }
 

@@ -1,7 +1,7 @@
 // The wireless channel, with receptions computed only at the radios near a sender.
 //
 // ns-3's YansWifiChannel passes every frame to every radio of the network; a radio then ignores signals weaker than its
-// sensitivity. This channel skips radios that would ignore the frame. All receptions are the same.
+// sensitivity. This channel skips radios that would ignore the frame. The receptions are the same.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ class WirelessChannel : public ns3::SimpleRefCount<WirelessChannel> {
     /// Signals beyond `range_m` are below the radios' sensitivity; no node is faster than `speed_m_s`.
     WirelessChannel(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s,
                     const NetworkFaultMap &network_faults);
-    /// Notes that a node may be this fast from now on.
+    /// Records that a node may be this fast from now on.
     void at_least_as_fast(double speed_m_s) { speed_m_s_ = std::max(speed_m_s_, speed_m_s); }
 
     /// Adds a radio and gives it the next number.
     void add(const ns3::Ptr<WirelessPhy> &phy);
     /// Sends a frame to all radios in range.
     void send(const WirelessPhy &sender, const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::dBm_u power);
-    /// Returns the numbers, ascending, of all radios within a distance of one of them, and of some that are farther by
+    /// Returns the numbers, ascending, of all radios within a distance of a radio, and of some that are farther by
     /// less than a node may have moved.
     const std::vector<int> &around(int sender, double radius_m);
 
@@ -61,7 +61,7 @@ class WirelessPhy : public ns3::YansWifiPhy {
     }
     int number() const { return number_; }
     void StartTx(ns3::Ptr<const ns3::WifiPpdu> frame) override;
-    /// Takes a frame that cannot be received here: it only keeps the channel busy and interferes.
+    /// Handles a frame that cannot be received here: it only keeps the channel busy and interferes.
     void disturb(const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::RxPowerWattPerChannelBand &watts);
 
   protected:

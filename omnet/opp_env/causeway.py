@@ -1,12 +1,12 @@
 """The description of Causeway for opp_env: a file for the folder `opp_env/database` of that program.
 
 opp_env installs the OMNeT++ and INET that are named here, and sets OMNETPP_ROOT and INET_ROOT in its shell, where
-Causeway looks first. Before it is handed in, REPOSITORY must name the public repository.
+Causeway looks first. Before the file is submitted, REPOSITORY must be set to the public repository.
 """
 
 REPOSITORY = "https://example.org/causeway.git"
 PAIRS = {"6.2.*": "4.6.*", "6.1.*": "4.5.*"}
-"""OMNeT++ -> INET: the pairs on which the project's tests were run."""
+"""Maps OMNeT++ to INET: the pairs on which the project's tests were run."""
 
 
 def get_project_descriptions() -> list[dict[str, object]]:

@@ -101,7 +101,7 @@ void Bridge::measureFingerprint() {
     measure("network", "fingerprint", static_cast<double>(std::stoull(digits, nullptr, 16)));
 }
 
-// Logs an exchange, if the simulation has a log: in a graphical environment, or in Cmdenv with every event printed.
+// Logs an exchange if the simulation has a log: in a graphical environment, or in Cmdenv with every event printed.
 void Bridge::exchanged(const Window &window, size_t actions) {
     if (getEnvir()->isExpressMode()) return;
     cContextSwitcher context(getSimulation()->getSystemModule());  // the log is the network's
@@ -121,7 +121,7 @@ void *Bridge::schedule(const Due &due) {
     handlerOf(due.action.node);
     auto event = new DueEvent(due);
     const int64_t end_ps =
-        AdapterBase::setup().duration_ps();  // later events never happen, and may be beyond all times
+        AdapterBase::setup().duration_ps();  // later events never happen, and may exceed the largest time
     event->scheduleAt(end_ps > 0 ? std::min(due.time_ps(), end_ps) : due.time_ps());
     return event;
 }

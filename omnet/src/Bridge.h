@@ -39,17 +39,17 @@ constexpr short kTakePriority = 6;       // a CPU takes in the copies of this in
 class NodeHandler {
   public:
     virtual ~NodeHandler() {}
-    // Sends a packet of the node, which is up, now.
+    // Sends a packet of the node now. The node is up.
     virtual void onSend(const Action &action) = 0;
-    // Does an action on a TCP connection (LISTEN to ABORT) of the node, which is up, now.
+    // Carries out an action on a TCP connection (LISTEN to ABORT) of the node now. The node is up.
     virtual void onConnection(const Action &action) {
         throw omnetpp::cRuntimeError("causeway: node %d has no TCP connections", action.node);
     }
-    // Lets the node, which is up, set out for a position now.
+    // Makes the node move to a position from now on. The node is up.
     virtual void onMove(const Action &action) {
         throw omnetpp::cRuntimeError("causeway: node %d does not move", action.node);
     }
-    // Takes the node down or brings it up now.
+    // Makes the node fail or recover now.
     virtual void onNode(bool up) { (void)up; }
     // Returns the module in whose context the other methods are called.
     virtual omnetpp::cComponent *component() = 0;
@@ -61,13 +61,14 @@ class Bridge : public AdapterBase {
     static Bridge &instance();
     // Deletes the bridge together with its network.
     static void forget();
-    // Has `call()` called whenever a network is built and not yet initialized. For libraries, when they are loaded.
+    // Calls `call()` each time a network is built and not yet initialized. It is for libraries, which call it when they
+    // are loaded.
     static void beforeInitialize(std::function<void()> call);
     static void callBeforeInitialize();
     // Returns whether a controller started this simulation.
     static bool configured();
 
-    // Returns the description of the run. The first call does the handshake.
+    // Returns the description of the run. The first call performs the handshake.
     const Setup &setup();
 
     void registerNode(int node, NodeHandler *handler);
@@ -107,8 +108,8 @@ class Bridge : public AdapterBase {
   private:
     std::vector<NodeHandler *> handlers_;  // by node
     bool begun_ = false, finished_ = false;
-    omnetpp::simtime_t reported_at_;  // the last instant of which an event was reported
-    int64_t reported_ps_ = -1;        // the time at which it was reported
+    omnetpp::simtime_t reported_at_;  // the last instant at which an event was reported
+    int64_t reported_ps_ = -1;        // the time at which that event was reported
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
 

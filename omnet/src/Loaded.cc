@@ -1,5 +1,5 @@
-// Refuses to be loaded into a simulation with other libraries than those that this adapter was built for. Without this
-// check, such a simulation ends in a crash that names nothing.
+// Prevents loading into a simulation with libraries other than those for which this adapter was built. Without this
+// check, such a simulation would crash without any message.
 #include <link.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ static void refuse(const std::string &why, const std::string &remedy) {
     _exit(1);
 }
 
-// Runs when the library is loaded, before the constructors of libraries that were named before it at its link.
+// Runs when the library is loaded, before the constructors of libraries that were named before it when it was linked.
 __attribute__((constructor(101))) static void check_libraries() {
     char *real = realpath(CAUSEWAY_OMNETPP "/lib", nullptr);
     const std::string own = real ? real : CAUSEWAY_OMNETPP "/lib";

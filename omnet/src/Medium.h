@@ -43,7 +43,7 @@ class Medium : public omnetpp::cSimpleModule {
     void copyTo(int receiver, const Action &send, int64_t leave_ps);
 };
 
-// One receiver's copy of a packet, at the instant it reaches the receiver (or would have, if it is lost).
+// One receiver's copy of a packet, at the instant at which it reaches the receiver (or would reach it, if it is lost).
 class Copy : public Event, public Pooled<Copy> {
   public:
     using Pooled<Copy>::operator new;

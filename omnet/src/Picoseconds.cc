@@ -19,7 +19,7 @@ int64_t power_of_ten(int exponent) {
     return power;
 }
 
-// Returns the picoseconds of an instant of a coarser simulation, and the instants of a picosecond of a finer one.
+// Returns the picoseconds in an instant of a coarser simulation, and the instants in a picosecond of a finer one.
 int64_t coarser() { return power_of_ten(SimTime::getScaleExp() - kPicoseconds); }
 int64_t finer() { return power_of_ten(kPicoseconds - SimTime::getScaleExp()); }
 
@@ -36,7 +36,7 @@ int64_t ps_of(SimTime time) {
     const int exponent = SimTime::getScaleExp();
     if (exponent == kPicoseconds) return time.raw();
     if (exponent < kPicoseconds) return time.raw() / finer();
-    if (time.raw() >= kNever / coarser()) return kNever - 1;  // later than any run on the bridge
+    if (time.raw() >= kNever / coarser()) return kNever - 1;  // later than any run of the bridge
     return time.raw() * coarser();
 }
 

@@ -27,7 +27,7 @@ class Call : public Event, public Pooled<Call> {
     void (Process::*method_)();
 };
 
-// A packet leaves its sender, unless that failed meanwhile.
+// A packet leaves its sender, unless the sender has failed meanwhile.
 class Leave : public Event, public Pooled<Leave> {
   public:
     using Pooled<Leave>::operator new;

@@ -35,8 +35,8 @@ class Process : public omnetpp::cSimpleModule, public NodeHandler {
     int node_ = -1;
     Medium *medium_ = nullptr;
     int64_t send_free_ps_ = 0, recv_free_ps_ = 0;
-    std::vector<Action> to_send_;       // SENDs of this instant, while further ones are possible
-    std::vector<Incoming> to_take_in_;  // copies of this instant, likewise
+    std::vector<Action> to_send_;       // SENDs of this instant, while more may follow
+    std::vector<Incoming> to_take_in_;  // copies of this instant, while more may follow
 
     void serve(const Action &action);
     void takeIn(const Incoming &copy);

@@ -1,7 +1,7 @@
 """The protocols of the papers, one package each. Each package opens with a map.
 
-`node.py` is the reference implementation, one process that reads like the paper. `vectorized.py`, with `kernel.py` and
-`state.py`, is the vectorized implementation, where there is one; tests compare the digests of both.
+`node.py` is the reference implementation: one process, written like the paper's algorithm. If there is a vectorized
+implementation, it is `vectorized.py` with `kernel.py` and `state.py`; tests compare the digests of both.
 
 - `clocks`: causal broadcast with vector clocks and probabilistic clocks (paper `hash`, Algorithm 1)
 - `hash`: the hash error detector on probabilistic clocks (paper `hash`, Algorithms 2 and 3)

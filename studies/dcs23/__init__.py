@@ -1,1 +1,1 @@
-"""The paper dcs23, Dynamic Clock Sets. Start with `study`; `rare`, `sizes` and `best` evaluate result folders."""
+"""The paper dcs23, Dynamic Clock Sets. Start here: `study`. `rare`, `sizes` and `best` evaluate result folders."""

@@ -1,12 +1,12 @@
-"""An upper bound on the gain of any policy: the dynamic clock with the best size in every second, at a fixed mean size.
+"""Compute an upper bound on the gain of any policy: the clock with the best size in every second, at a fixed mean size.
 
     causeway run dcs23 --sweep exposure --reps 5 --out rare
     python -m causeway.studies.dcs23.best rare
 
-The errors of every size at each load, of fixed clocks and of Dynamic Clock Sets, are computed from runs of exact clocks
-(`rare.py`). Under a changing load, components are assigned to seconds one by one, each to the second where it saves
-most violations, until the mean size is reached. No policy has fewer violations with that mean, however it measures or
-decides. Late changes and refused rounds only add violations.
+The errors of every size at each load, for fixed clocks and for Dynamic Clock Sets, are computed from runs of exact
+clocks (`rare.py`). Under a changing load, components are assigned to seconds one by one, each to the second in which it
+avoids the most violations, until the mean size is reached. No policy can have fewer violations with the same mean size.
+Late changes and refused rounds only add violations.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from causeway.pycontrol.protocols.dcs.policies import table
 from causeway.studies.dcs23 import loads, rare
 
 COMPONENT = 50
-"""Entries of a component."""
+"""The number of entries of a component."""
 Floats = NDArray[np.float64]
 Errors = Callable[[Floats, Floats], Floats]
-"""Violations per delivery, by load, and by size in entries or in components."""
+"""Violations per delivery, by load and size. The size is in entries or in components."""
 SHAPES: Mapping[str, tuple[Segment, ...]] = {
     "bell, 10 to 200, 60 s": loads.bell(10, 200, 60),
     "bells, 0 to 200, 850 s": loads.bells(0, 200, 850),
@@ -71,7 +71,7 @@ def interpolated(by_load: Mapping[float, tuple[Floats, float]], weigh: Callable[
 
 
 def best(load: Floats, mean: float, errors: Errors) -> NDArray[np.int64]:
-    """Return the components in every second that give the fewest violations at this mean size in entries."""
+    """Return the number of components in every second with the fewest violations at this mean size in entries."""
     sizes = np.ones(len(load), np.int64)
     most = 4 * int(mean / COMPONENT * load.max() / load.mean()) + 4
     violations = np.array([load * errors(load, np.full(len(load), float(c))) for c in range(1, most + 1)])
@@ -84,7 +84,10 @@ def best(load: Floats, mean: float, errors: Errors) -> NDArray[np.int64]:
 
 
 def factor(load: Floats, components: NDArray[np.int64], sets: Errors, fixed: Errors, entries: float) -> float:
-    """Return the violations of a fixed clock of this size, divided by those of a set with these components."""
+    """Return the violations of a set with these components, relative to a fixed clock.
+
+    The result is the number of violations of the fixed clock divided by that of the set.
+    """
     dynamic = (load * sets(load, components.astype(float))).sum()
     return float((load * fixed(load, np.full(len(load), entries))).sum() / dynamic)
 
@@ -92,7 +95,7 @@ def factor(load: Floats, components: NDArray[np.int64], sets: Errors, fixed: Err
 def compare(by_load: Mapping[float, tuple[Floats, float]]) -> pd.DataFrame:
     """Compute a table of factors: a row for each shape, with components drawn at random and chosen by number.
 
-    A row has the best factor at the paper's mean size, and the factors of the authors' table if no change is late.
+    A row contains the best factor at the paper's mean size, and the factors of the authors' table without late changes.
     """
     fixed = interpolated(by_load, rare.error)
     drawn = interpolated(by_load, rare.error_of_components)

@@ -1,8 +1,8 @@
 """The model of dcs23 for `causeway check`: the reference implementation with three processes.
 
 The processes change their clocks when the application calls them. Every process has its own entry, so causality must
-hold with certainty. With `--set component_size=2` all processes share one entry, and two of them increment the second
-component from the beginning; then only this must hold: every message is delivered once.
+always hold. With `--set component_size=2`, all processes share one entry, and two of them increment the second
+component from the beginning. Then the only requirement is that every message is delivered once.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ def own_entry(i: int) -> Entries:
 
 
 def shared_entry(i: int) -> Entries:
-    """Return the entries of process i, where all processes have the same entry."""
+    """Return the entries of process i if all processes have the same entry."""
     return (0,)
 
 
 def highest(process: Process, limit: int, avoid: int | None) -> tuple[int, ...]:
-    """Return the components that a process increments from now on: the highest one."""
+    """Return the components that a process increments from now on: only the highest one."""
     return (limit - 1,)
 
 
 class Reference(Node):
-    """A node with a process of the paper. The application triggers the changes that its load would trigger."""
+    """A node with a process of the paper. The application triggers the changes that the load triggers in a run."""
 
     def __init__(self, id_: int, exact: bool) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Reference(Node):
         self.rounds = 0
 
     def on_broadcast(self, number: int, size_bytes: int) -> None:
-        """Broadcast a message, and deliver the waiting messages that it makes deliverable."""
+        """Broadcast a message, and deliver the waiting messages that it has made deliverable."""
         message = self.new_message()
         self.send(EVERYONE, self.process.broadcast(message), size_bytes)
         self.deliver(message)
@@ -60,7 +60,7 @@ class Reference(Node):
             self._mail(self.process.read(content))
 
     def begin(self, kind: int) -> None:
-        """Begin a round, if this process may begin one."""
+        """Begin a round if this process is allowed to."""
         mail = self.process.begin(kind, PROCESSES * self.rounds + self.id)
         self.rounds += bool(mail)
         self._mail(mail)

@@ -1,12 +1,12 @@
-"""Section V-B of dcs23: how many times fewer violations a dynamic clock has than a fixed one under the same load.
+"""Section V-B of dcs23: compare the violations of a dynamic clock with those of a fixed one under the same load.
 
     causeway run dcs23 --sweep figure7 --out DIR
     causeway run dcs23 --sweep figure9 --out DIR
     python -m causeway.studies.dcs23.factors DIR
 
 A dynamic and a fixed run with the same seed have the same messages and delays, so the bootstrap draws them in pairs. A
-factor is a ratio of sums over seeds; the paper has one run of each. Violations come in clusters of up to hundreds of
-receivers of one message, so the factor of messages that are violated anywhere is less noisy.
+factor is a ratio of sums over seeds; the paper has one run of each. Violations occur in clusters, with up to hundreds
+of receivers of one message. So the factor of the number of violated messages varies less.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 DRAWS = 4000
-"""Samples of the bootstrap."""
+"""The number of samples of the bootstrap."""
 SAME = ("load", "senders", "entries_draw", "low_rate", "rate", "duration_s", "pattern", "processes")
-"""Parameters that a dynamic and a fixed run must share."""
+"""The parameters that a dynamic and a fixed run must have in common."""
 COUNTED = ["violations", "messages_violated"]
 """The scalars for which factors are computed."""
 

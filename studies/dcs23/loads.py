@@ -1,9 +1,9 @@
 """The message loads of dcs23, as segments of constant load.
 
 The paper's Figures 6 and 8 and its text give three: a bell from 10 to 200 messages per second; random targets, one
-every 20 s, with three peaks; and 100 per second, of which the processes of component C_0 send 25% and, after 50 s, 75%.
-`bells`, `triangles` and `peaks` are loads of the authors' published program (github:Wilhelm2/DCSClocks, read 2026), in
-which senders take turns.
+every 20 s, with three peaks; and 100 messages per second, of which the processes of component C_0 send 25 % and, after
+50 s, 75 %. `bells`, `triangles` and `peaks` are loads of the authors' published program (github:Wilhelm2/DCSClocks,
+read 2026), in which senders take turns.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def constant(rate: float) -> tuple[Segment, ...]:
 
 
 def bell(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """Return a Gaussian over plus and minus three standard deviations, in steps of a second."""
+    """Return a Gaussian curve over plus and minus three standard deviations, in steps of a second."""
     return _steps(lambda t: low + (high - low) * np.exp(-18 * (t / duration_s - 0.5) ** 2), duration_s)
 
 
 def random(low: float, high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """Return a load that goes in straight lines to a new random target every 20 s.
+    """Return a load that changes linearly to a new random target every 20 s.
 
-    The targets are low ones and three peaks, none beside another.
+    The targets are low, except for three peaks, which are not adjacent.
     """
     targets = _targets(low, high, int(np.ceil(duration_s / TARGET_EVERY_S)) + 1, pattern)
     times = np.arange(len(targets)) * TARGET_EVERY_S
@@ -48,7 +48,7 @@ PEAKS_AT_S = (60, 70, 140, 150, 220, 230)
 
 
 def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """Return four bells, each narrower than the one before.
+    """Return four bells, each narrower than the previous one.
 
     The authors' program has 850 s and a lowest load of 0.
     """
@@ -63,7 +63,7 @@ def bells(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
 
 
 def triangles(low: float, high: float, duration_s: float) -> tuple[Segment, ...]:
-    """Return straight rises and falls, each triangle shorter than the one before.
+    """Return linear rises and falls, each triangle shorter than the previous one.
 
     The authors' program has 300 s, from 20 to 220 messages per second.
     """
@@ -73,7 +73,7 @@ def triangles(low: float, high: float, duration_s: float) -> tuple[Segment, ...]
 
 
 def peaks(high: float, duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """Return a load with a new random target every 10 s, which it reaches 10 s later.
+    """Return a load that changes linearly to a new random target every 10 s.
 
     Targets are up to 15 % of the high load, with three peaks of 50 % to 100 %, and up to 25 % at the end. The authors'
     program has 300 s and a high load of 200.
@@ -96,13 +96,13 @@ def plateaus(duration_s: float, pattern: int) -> tuple[Segment, ...]:
 
 
 def climbs(duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """Return the same with three plateaus, to each of which the load climbs in 10 s (createRandomLoad2.py)."""
+    """Return the same as `plateaus` with three plateaus, each after a rise of 10 s (createRandomLoad2.py)."""
     climb = [(1, rate, rate) for rate in (40, 50, 62, 75, 87, 100, 113, 125, 138, 150)]
     return _drawn([*((190, 10, 30), *climb, (50, 150, 200)) * 3, (100, 10, 30)], duration_s, pattern)
 
 
 def _drawn(stretches: Sequence[tuple[int, int, int]], duration_s: float, pattern: int) -> tuple[Segment, ...]:
-    """Draw a whole load for each of 850 s, stretched to a duration, from (seconds, lowest, highest)."""
+    """Draw a load for each of 850 s from (seconds, lowest, highest), and stretch it to a duration."""
     generator = np.random.Generator(np.random.PCG64(pattern))
     drawn = np.concatenate([generator.integers(low, high + 1, seconds) for seconds, low, high in stretches])
     return _steps(lambda t: drawn[min(len(drawn) - 1, int(t / duration_s * len(drawn)))], duration_s)
@@ -111,12 +111,12 @@ def _drawn(stretches: Sequence[tuple[int, int, int]], duration_s: float, pattern
 def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
     """Return a script in which processes broadcast one after the other.
 
-    The next message is sent whenever the integral of the load has grown by one.
+    A message is sent each time the integral of the load has grown by one.
 
     Args:
         segments: The load over time.
         nodes: The number of processes.
-        messages: The largest number of messages; 0: as many as the load has.
+        messages: The maximum number of messages; 0: as many as the load contains.
     """
     ends = [float(s.start_ps) for s in segments[1:]] or [messages / segments[0].rate_per_s * S_PS]
     ends_s = np.array(ends) / S_PS
@@ -130,14 +130,14 @@ def in_turn(segments: tuple[Segment, ...], nodes: int, messages: int) -> Script:
 
 
 def skewed(rate: float, duration_s: float, from_s: float, hot_nodes: int, hot_share: float) -> tuple[Segment, ...]:
-    """Return a constant load of which the first processes send the share `hot_share`, beginning at `from_s`."""
-    all_nodes_share = (hot_share - 0.25) / 0.75  # all processes send the rest; a quarter of them is hot
+    """Return a constant load, of which the first processes send the share `hot_share` from `from_s` on."""
+    all_nodes_share = (hot_share - 0.25) / 0.75  # all processes send the rest, and a quarter of them is hot
     rows = [Segment(0, rate), Segment(int(from_s * S_PS), rate, all_nodes_share, hot_nodes)]
     return (*rows, Segment(int(duration_s * S_PS), 0.0))
 
 
 def _targets(low: float, high: float, count: int, pattern: int) -> np.ndarray:
-    """Draw targets up to twice the low load, and three peaks from 60% of the high load, none beside another."""
+    """Draw targets up to twice the low load, and three peaks from 60 % of the high load. Peaks are not adjacent."""
     generator = np.random.Generator(np.random.PCG64(pattern))
     targets = generator.uniform(low, 2 * low, count)
     apart = [i for i in range(1, count - 1) if i % 2 == 1]

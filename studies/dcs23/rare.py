@@ -1,19 +1,18 @@
-"""Rare violations: the error of a clock of any size, computed from runs of exact clocks. Start with `Exposed`.
+"""Rare violations: the error of a clock of any size, computed from runs of exact clocks. Start here: `Exposed`.
 
     causeway run dcs23 --sweep figure5_rare --reps 10 --out rare
     python -m causeway.studies.dcs23.rare rare
 
 A probabilistic clock delivers every message that an exact clock delivers, at the same time. So until its first error, a
-run equals the run of exact clocks, independently of the entries of the processes. An error is this event: message m
-waits at process p for message u, and before u arrives, other messages, which p has delivered and the sender of m had
-not, increment every entry of u. The entries of the processes are independent of the waits. So one run is enough for all
-choices of entries: `covered` is the probability that `others` processes, which increment `increments` of `size` entries
-each, drawn at random, together increment all entries of one more process.
+run equals the run of exact clocks, independently of the entries of the processes. An error occurs if message m waits at
+process p for message u and, before u arrives, every entry of u is incremented by other messages that p has delivered
+and the sender of m had not. The entries of the processes are independent of the waits, so one run is enough for all
+choices of entries. Let `others` processes each increment `increments` of `size` entries, drawn at random. Then
+`covered` is the probability that together they increment all entries of one more process.
 
 `Exposed` counts the waits, by number of other processes, in a run of vector clocks; `error` weights them. Two effects
-of second order are left out: messages that lack two messages, neither of which has arrived (counted in
-`exposed_several`), and the messages that a process sends between a wrong delivery and the arrival of the message that
-was missing.
+of second order are ignored: messages that wait for two messages (counted in `exposed_several`), and the messages that a
+process sends between a wrong delivery and the arrival of the missing message.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from causeway.studies.dcs23.rare_kernel import RareState, watch
 from causeway.studies.dcs23.sizes import LOADS, PROCESSES, TARGETS
 
 RECENT = 1 << 10
-"""Size of the window of recent messages; older ones must have been delivered everywhere. A power of two."""
+"""The size of the window of recent messages, a power of two. Older messages must have been delivered everywhere."""
 MOST = 256
-"""Waits with more other processes than this are counted as this many."""
+"""Waits with more other processes than this are counted as waits with this number."""
 LARGEST = 1e7
-"""Largest size of a clock that `size_for` considers, in entries."""
+"""The largest size of a clock, in entries, that `size_for` considers."""
 MESSAGES = {25.0: 12_000, 50.0: 6_000, 100.0: 3_000, 150.0: 3_000, 200.0: 3_000}
-"""Broadcasts of a run, by load: low loads have fewer waits per message."""
+"""The number of broadcasts of a run by load. At low loads, a message causes fewer waits."""
 FIGURE5_RARE: list[dict[str, Any]] = [
     {"load": "constant", "rate": load, "processes": PROCESSES, "clock": "vector", "messages": MESSAGES[load]}
     for load in LOADS
@@ -50,7 +49,8 @@ FIGURE5_RARE: list[dict[str, Any]] = [
 class Exposed(Observer):
     """Counts, in a run of exact clocks, the messages that wait for one other message.
 
-    A wait is counted by the number of other processes whose messages could have covered the missing one before it came.
+    Waits are counted by the number of other processes whose messages could have covered the missing message before it
+    arrived.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -63,10 +63,10 @@ class Exposed(Observer):
         )  # fmt: skip
 
     def observe(self, op: Any, time_ps: Any, node: Any, message: Any) -> None:
-        """Pass observations to the kernel, after making room for more waiting messages.
+        """Pass observations to the kernel, after enlarging the queues if necessary.
 
         Raises:
-            RunError: A message is still undelivered somewhere RECENT broadcasts later.
+            RunError: A message is not yet delivered everywhere after RECENT more broadcasts.
         """
         old = self._s.queue
         room = int(self._s.waiting.max() + np.count_nonzero(op == HELD))
@@ -75,18 +75,20 @@ class Exposed(Observer):
             queue[:, : old.shape[1]] = old
             self._s = self._s._replace(queue=queue)
         if not watch(self._s, op, node, message):
-            raise RunError(f"a message is missing somewhere {RECENT} broadcasts later: exact clocks lag behind")
+            raise RunError(
+                f"a message is not delivered everywhere after {RECENT} more broadcasts: exact clocks lag behind"
+            )
 
     def scalars(self) -> Mapping[str, float]:
-        """Return the waits by number of others, and the waits for several messages."""
+        """Return the waits by number of other processes, and the waits for several messages."""
         rows = {f"exposed_{d}": float(n) for d, n in enumerate(self._s.counts[:-1]) if n}
         return {**rows, "exposed_several": float(self._s.counts[-1])}
 
 
 def covered(size: float, increments: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the probability that `others` processes increment all entries that one more process increments.
+    """Return the probability that `others` processes together increment all entries of one more process.
 
-    The sum is an inclusion and exclusion over the entries that they leave out.
+    The sum is by inclusion and exclusion over the entries that they do not increment.
     """
     total = np.zeros(len(others))
     for left_out in range(increments + 1):
@@ -121,8 +123,8 @@ def error_of_components(
         components: Components of the clock.
         size: Entries of a component.
         increments: Entries that a process increments.
-        by_number: Spread the other processes evenly over the components, instead of drawing components at random. This
-            holds nearly for senders in turn: the others are neighbours, except for a few early or late ones.
+        by_number: Distribute the other processes evenly over the components, instead of drawing components at random.
+            This is nearly exact for senders that take turns, since the others are then neighbours, except for a few.
     """
     others, total = np.arange(len(waits)), np.zeros(len(waits))
     each_has, part = others // components, others / components - others // components
@@ -146,13 +148,13 @@ def size_for(waits: NDArray[np.float64], deliveries: float, target: float) -> fl
 
 
 def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: Any, draws: int) -> tuple[float, float]:
-    """Return the 95% bootstrap interval, over runs, of a statistic.
+    """Return the 95 % bootstrap interval of a statistic over runs.
 
     Args:
         waits: A row of waits for each run (see `table_of`).
         deliveries: Deliveries of each run.
         of: Computes the statistic from the sums of waits and deliveries.
-        draws: Samples of the bootstrap.
+        draws: The number of samples of the bootstrap.
     """
     generator = np.random.default_rng(0)
     picks = [generator.integers(0, len(waits), len(waits)) for _ in range(draws)]
@@ -161,7 +163,7 @@ def interval(waits: NDArray[np.float64], deliveries: NDArray[np.float64], of: An
 
 
 def table_of(runs: pd.DataFrame) -> NDArray[np.float64]:
-    """Return a row for each run: the number of waits with 0, 1, 2, ... others."""
+    """Return a row for each run: the numbers of waits with 0, 1, 2, ... other processes."""
     names = [str(c) for c in runs if str(c).removeprefix("exposed_").isdigit()]
     waits = np.zeros((len(runs), MOST + 1))
     waits[:, [int(name.removeprefix("exposed_")) for name in names]] = runs[names].fillna(0.0).to_numpy()
@@ -169,7 +171,7 @@ def table_of(runs: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def waits_of(runs: pd.DataFrame) -> tuple[NDArray[np.float64], float]:
-    """Return the sums over all these runs: waits by number of others, and deliveries."""
+    """Return sums over runs: the waits by number of other processes, and the deliveries."""
     return table_of(runs).sum(axis=0), float(runs.deliveries.sum())
 
 

@@ -1,4 +1,4 @@
-"""The compiled part of `rare.Exposed`: counts waits in a run of exact clocks. Start with `watch`.
+"""The compiled part of `rare.Exposed`: count waits in a run of exact clocks. Start here: `watch`.
 
 A set of messages is a bitset over the slots of the last messages; a message's slot is its id modulo their number.
 """
@@ -16,8 +16,8 @@ from causeway.toolchain.jit import njit
 ONE = np.uint64(1)
 NOBODY = -1
 WAITS, MISSES, OTHERS = range(3)
-"""Columns of a queue: slot of the waiting message, slot of the missing message (or NOBODY), processes that could cover
-the missing one."""
+"""The columns of a queue: the slot of the waiting message; the slot of the missing message, or NOBODY; and the number
+of processes that could cover it."""
 
 
 class RareState(NamedTuple):
@@ -26,24 +26,28 @@ class RareState(NamedTuple):
     delivered: NDArray[np.uint64]
     """The set of messages that each process has delivered."""
     past: NDArray[np.uint64]
-    """The set of messages that the sender of each slot's message had delivered."""
+    """The set of messages that the sender of each slot's message had delivered before."""
     sender: NDArray[np.int32]
     """The sender of each slot's message."""
     owed: NDArray[np.int64]
     """The number of processes that have not delivered each slot's message yet."""
     stamp: NDArray[np.int64]
-    """The number of the last count that included each process; the last element numbers the counts."""
+    """The number of the last count in which each process was included. The last element numbers the counts."""
     waiting: NDArray[np.int64]
     """The number of messages in each process's queue."""
     queue: NDArray[np.int64]
     """The waiting messages of each process, in order of arrival."""
     counts: NDArray[np.int64]
-    """Waits by number of others; the last but one is for all with more, the last for waits for several messages."""
+    """The waits by number of others. The last element but one is for all larger numbers, the last for waits for several
+    messages."""
 
 
 @njit()
 def watch(s: Any, op: Any, node: Any, message: Any) -> bool:
-    """Process rows of observations; return False if a slot is needed again before its message is everywhere."""
+    """Process rows of observations.
+
+    Return False if a slot is needed again before its message has been delivered everywhere.
+    """
     for i in range(len(op)):
         p, slot = node[i], message[i] & (len(s.past) - 1)
         if op[i] == BROADCAST:
@@ -78,7 +82,7 @@ def _clear_slot(s, slot):
 
 @njit()
 def _count(s, p, at):
-    """Count the wait of the message at this place of the queue, if it has one missing message."""
+    """Count the wait of the message at this place of the queue, if it waits for one message."""
     if s.queue[p, at, MISSES] != NOBODY:
         s.counts[min(s.queue[p, at, OTHERS], len(s.counts) - 2)] += 1
 
@@ -107,7 +111,7 @@ def _test_queue(s, p):
 
 @njit()
 def _lacks(s, p, slot):
-    """Return whether p has yet to deliver a message that the message in this slot depends on."""
+    """Return whether p has not yet delivered a message on which the message in this slot depends."""
     lacking = np.uint64(0)
     for w in range(s.past.shape[1]):
         lacking |= s.past[slot, w] & ~s.delivered[p, w]
@@ -116,9 +120,9 @@ def _lacks(s, p, slot):
 
 @njit()
 def _is_waiting(s, p, slot):
-    """Return whether a message is in the queue of p and still lacks another one.
+    """Return whether a message is in the queue of p and still waits for another one.
 
-    It is delivered as soon as that one is covered, so it does not count as missing itself.
+    It is delivered as soon as the other one is covered, so it does not count as missing itself.
     """
     for at in range(s.waiting[p]):
         if s.queue[p, at, WAITS] == slot:
@@ -130,9 +134,8 @@ def _is_waiting(s, p, slot):
 def _test(s, p, at):
     """Update the missing message of the message at this place of the queue, and the number of others.
 
-    If several messages are missing, nothing changes. If a different one is missing than before, the earlier wait is
-    counted. The others are the processes of which p has delivered a message that the sender of the waiting message had
-    not.
+    If several messages are missing, nothing changes. If the missing message has changed, the earlier wait is counted.
+    The others are the processes with a message that p has delivered and the sender of the waiting message had not.
     """
     slot, missing, several, others = s.queue[p, at, WAITS], NOBODY, False, 0
     s.stamp[-1] += 1

@@ -4,9 +4,9 @@
     python -m causeway.studies.dcs23.sizes DIR
 
 For each load, runs at sizes around the expected ones give violations per delivery. The error is a power of the size,
-and the size for a target is read off the fitted line. Violations come in clusters (when a process sends twice within a
-short time, hundreds of others get the second message first). Therefore sizes are weighted by the number of violated
-messages, and intervals are a bootstrap over runs, not over deliveries.
+and the size for a target is computed from the fitted line. Violations occur in clusters: if a process sends twice
+within a short time, hundreds of others may get the second message first. Therefore sizes are weighted by the number of
+violated messages, and the bootstrap of intervals draws runs and not deliveries.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ LOADS = (25.0, 50.0, 100.0, 150.0, 200.0)
 TARGETS = (1e-4, 5e-5, 1e-5, 5e-6, 1e-6)
 PROCESSES = 2000
 EXPECTED = 4.9e-4
-"""Entries at load 1 and error 1, roughly: it only determines the sizes to simulate."""
+"""The approximate number of entries at load 1 and error 1. It only determines the sizes to simulate."""
 VIOLATIONS_WANTED = 60
-"""Violations that a run should have at the expected error: enough for its estimate."""
+"""The number of violations that a run should have at the expected error, so that the error can be estimated."""
 MOST_MESSAGES, FEWEST_MESSAGES = 30_000, 3_000
 SMALLEST_FITTED = 40
-"""Entries; in smaller clocks a few messages cover every entry, and the error is no power of the size."""
+"""The smallest number of entries in the fit. In smaller clocks, a few messages cover every entry, and the error is not
+a power of the size."""
 COUNTS = ["violations", "deliveries", "messages_violated"]
 
 
 def expected_entries(load: float, error: float) -> int:
-    """Estimate the size for an error: error ~ load^3 / entries^2 (load for the missing, load^2 for two entries)."""
+    """Estimate the size for an error, by error ~ load^3 / entries^2.
+
+    One factor of the load is for the missing message, two are for two covered entries.
+    """
     return max(4, round(EXPECTED * load**1.5 * error**-0.5))
 
 
@@ -61,7 +65,7 @@ def size_for(runs: pd.DataFrame, target: float) -> float:
 
 
 def interval(runs: pd.DataFrame, target: float, draws: int = 400) -> tuple[float, float]:
-    """Return the 95% bootstrap interval of `size_for`, drawing among the runs of each size."""
+    """Return the 95 % bootstrap interval of `size_for`, drawing among the runs of each size."""
     generator = np.random.default_rng(0)
     groups = [g for _, g in runs.groupby("entries")]
     sizes = [

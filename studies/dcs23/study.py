@@ -1,4 +1,4 @@
-"""dcs23: Dynamic Clock Sets against probabilistic clocks of fixed size, under loads that change (Figures 5 to 10)."""
+"""dcs23: Dynamic Clock Sets and probabilistic clocks of fixed size, under loads that change (Figures 5 to 10)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 
 RANDOM: dict[str, Any] = {"load": "random", "duration_s": 240.0, "rate": 150.0}
 """Figure 8. The text does not give its peaks. 150 messages per second were chosen because five trial seeds of a fixed
-clock of 97 entries had about the paper's 305 violations there: that number judges nothing under this load."""
+clock of 97 entries then had about 305 violations, as in the paper. So this number proves nothing under this load."""
 OWN_MEAN = 228
-"""Mean number of entries of our dynamic clock under the bell: the fair size of a fixed clock, besides the paper's."""
+"""The mean number of entries of our dynamic clock under the bell. A fixed clock of this size is a fair comparison, in
+addition to the paper's."""
 AUTHORS = {"senders": "turns", "entries_draw": "even"}
 """The order of senders and the spread of entries in the authors' program."""
 SHAPES: dict[str, dict[str, Any]] = {
@@ -51,7 +52,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
 """Our policy, and the authors' table with their averaging time."""
 PROGRAM: dict[str, Any] = {"policy": "program", "memory_s": 0.5, "tick_ms": 500}
-"""The authors' rules for changes of the size, which count what arrives in 0.5 s."""
+"""The authors' rules for changes of the size. They count messages that arrive in 0.5 s."""
 MATRIX_SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "bell, drawn senders": ({}, "bell"), "bell, in turn": ({**AUTHORS}, "bell"),
     "bells": (SHAPES["bells"], "bell"), "triangles": (SHAPES["triangles"], "bell"),
@@ -59,17 +60,18 @@ MATRIX_SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "peaks": (SHAPES["peaks"], "random"), "plateaus": (SHAPES["plateaus"], "random"),
     "climbs": (SHAPES["climbs"], "random"),
 }  # fmt: skip
-"""Shapes of the load, in ours and in the authors' program, and which of the paper's two loads each may be."""
+"""Shapes of the load, ours and those of the authors' program, and for each the loads of the paper that it may
+represent."""
 FIXED = {"bell": 260, "random": 97}
 """The size of the fixed clock beside each of the paper's two loads."""
 SCRIPT = ((0.0, 0, 1.0), (50.0, 1, 1.0), (70.0, 0, 0.5), (90.0, 0, 1.0))
 """Figure 10 in the authors' program: second, number of components to choose from (0: all), share of processes that
-choose. All choose at the start; otherwise, senders that take turns would stay in one component for a quarter of each
-round."""
+choose. All processes choose at the start; otherwise, senders that take turns would stay in one component for a quarter
+of each round."""
 BIN_S = 10
-"""Stretch of time of a sample of violations."""
+"""The length of the interval of a sample of violations."""
 SPARE = 1.5
-"""The capacity of a dynamic clock is the size for this many times the highest load."""
+"""The capacity of a dynamic clock is the size for the highest load times this number."""
 LOADS_WITH_LOWEST = ("bell", "bells", "triangles", "random")
 """The loads that use `low_rate`."""
 
@@ -84,7 +86,7 @@ class Dcs23Params(Params):
     clock: Literal["probabilistic", "vector"] = Field(
         "probabilistic", description="vector: a vector clock with one entry per process, which is exact"
     )
-    components: int = Field(0, ge=0, le=10_000, description="fixed number of components; 0: the policy decides")
+    components: int = Field(0, ge=0, le=10_000, description="fixed number of components; 0: chosen by the policy")
     component_size: int = Field(50, ge=2, le=100_000, description="number of entries of a component, M")
     increments: int = Field(2, ge=1, le=100_000, description="entries that a process increments in a component, |f|")
     assigned: int = Field(1, ge=1, le=10_000, description="components that a process increments, |S_incr|")
@@ -93,11 +95,11 @@ class Dcs23Params(Params):
     )
     components_draw: Literal["random", "id"] = Field(
         "random",
-        description="component that a process increments; id: its id modulo the number, as the authors' program",
+        description="component that a process increments; id: its id modulo the number, as in the authors' program",
     )
     load: Literal["constant", "bell", "random", "skewed", "bells", "triangles", "peaks", "plateaus", "climbs"] = Field(
         "bell",
-        description="load over time; bells and those after it: as the authors' program, stretched to duration_s",
+        description="load over time; bells and later values: as in the authors' program, stretched to duration_s",
     )
     senders: Literal["random", "turns"] = Field(
         "random", description="order of the senders; turns: one after the other, at equal intervals"
@@ -111,35 +113,40 @@ class Dcs23Params(Params):
         0, ge=0, le=10_000_000, description="number of broadcasts after which the run ends; 0: it ends after duration_s"
     )
     duration_s: float = Field(60.0, ge=1, le=86_400, description="time in which messages are broadcast")
-    target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the clock is sized")
+    target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the size is chosen")
     policy: Literal["measured", "formula", "table", "program", "program_ahead"] = Field(
         "measured",
-        description="rule for the number of components; table: that of the authors' program; program: a component at "
-        "a time and rounds of process 0 alone, too, as there; program_ahead: and of processes with more components",
+        description="rule for the number of components; table: the authors' table; program: also one component at a "
+        "time and only rounds of process 0, as in the authors' program; program_ahead: also rounds of processes with "
+        "more components",
     )
-    remove_at_once: bool = Field(False, description="a Remove round is about all inactive components")
+    remove_at_once: bool = Field(False, description="a Remove round removes all inactive components")
     margin: float = Field(
         0.2,
         ge=0,
         le=100,
-        description="hysteresis: relative increase of the load that must be needed before a component is removed",
+        description="hysteresis: relative increase of the load for which the clock must remain large enough when a "
+        "component is removed",
     )
     memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="time over which a process averages the load")
     tick_ms: int = Field(
         150,
         ge=1,
         le=1_000_000,
-        description="interval at which a process handles messages of rounds and checks its load",
+        description="interval at which a process handles messages of rounds and checks the load",
     )
     balance_every_s: float = Field(
         20.0, ge=0, le=86_400, description="fixed components: interval between balancing rounds; 0: never"
     )
     balance: Literal["own", "scripted"] = Field(
         "own",
-        description="fixed components; own: by what a process observes; scripted: at 50, 70 and 90 s, as in Figure 10",
+        description="fixed components; own: by a process's own observations; scripted: at 50, 70 and 90 s, as in "
+        "Figure 10",
     )
     skewed_from_s: float = Field(50.0, gt=0, le=86_400, description="time at which the skewed load becomes skewed")
-    skewed_share: float = Field(0.75, ge=0.25, le=1, description="share of messages that then increment component 0")
+    skewed_share: float = Field(
+        0.75, ge=0.25, le=1, description="share of messages that increment component 0 after that"
+    )
     delay_mean_ms: float = Field(100.0, gt=0, le=1e6, description="mean of the delay")
     delay_sd_ms: float = Field(20.0, ge=0, le=1e6, description="standard deviation of the delay")
     reaction_us: int = Field(1000, ge=1, le=1_000_000_000, description="reaction time of a process, L")
@@ -157,7 +164,7 @@ class Dcs23Params(Params):
             )
         if self.entries and self.components:
             raise ValueError(
-                f"entries={self.entries} is a plain clock, without components; leave entries=0 or components=0"
+                f"entries={self.entries} is a fixed clock without components; set entries=0 or components=0"
             )
         if self.senders == "turns" and self.load == "skewed":
             raise ValueError("load=skewed needs senders=random; with senders=turns all processes send equally often")
@@ -264,7 +271,7 @@ class Dcs23Study(Study):
             for rate, size in zip(table.ABOVE_PER_S.tolist(), table.ENTRIES, strict=False)
         ],
     }
-    expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks let some through"),)
+    expected: ClassVar[Sequence[Expected]] = (Expected("violations", "probabilistic clocks allow some violations"),)
     headlines: ClassVar[Sequence[Headline]] = (
         Headline("entries", "entries_mean", "", "mean number of entries of the clock, over processes and time"),
         Headline("violations", "violations", "deliveries", "out of causal order"),
@@ -340,9 +347,9 @@ class Dcs23Study(Study):
 
 
 def capacity(params: Dcs23Params) -> int:
-    """Return the largest number of components of a dynamic clock."""
+    """Return the maximum number of components of a dynamic clock."""
     most = float(_sizing(params)(np.array([params.rate * SPARE]))[0])
-    if not most < 1e9:  # NaN too
+    if not most < 1e9:  # NaN is refused, too
         raise ValueError(f"no clock is large enough for rate={params.rate:g} and target_error={params.target_error:g}")
     return max(4, int(np.ceil(most / params.component_size)))
 
@@ -364,7 +371,7 @@ def policy(params: Dcs23Params) -> Policy:
 
 
 def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
-    """Return a move at the first tick from this second on."""
+    """Return a move at the first tick that is not before this second."""
     return Move(max(0, int(np.ceil(at_s * 1000 / params.tick_ms)) - 1), below or params.components, share)
 
 

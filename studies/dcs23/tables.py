@@ -15,7 +15,7 @@ from causeway.studies.scores import Reading, Score, Tried
 from causeway.studies.tables import Measured, NotRun, Table, lines, of_points, short, with_interval
 
 UNTIL_S = tuple(range(10, 121, 10))
-"""Ends of the 10 s stretches of Figure 10."""
+"""The ends of the intervals of 10 s in Figure 10."""
 SCALARS = (
     "entries_mean", "entries_max", "deliveries", "missing", "duplicates", *COUNTED,
     "rounds", "rounds_refused", "rounds_remove", "removed", "control_packets", "control_bytes",
@@ -25,7 +25,7 @@ LOADS: dict[str, tuple[dict[str, Any], dict[int, str]]] = {
     "bell": ({}, {0: "260 entries, 58 violations", OWN_MEAN: "", 260: "231 violations"}),
     "random": (RANDOM, {0: "97 entries, 45 violations", 97: "305 violations"}),
 }
-"""load -> its parameters, and by entries (0: dynamic) the numbers that the paper prints"""
+"""Maps a load to its parameters and, by entries (0: dynamic), to the numbers that the paper prints."""
 SKEWED: dict[str, Any] = {"load": "skewed", "rate": 100, "components": 4, "duration_s": 120}
 
 
@@ -50,7 +50,7 @@ def figure7_9(measured: Measured) -> list[str]:
 def matrix(measured: Measured) -> list[str]:
     """Compute sizes, violations and factors for each shape of the load, draw of components and policy.
 
-    The factor is that to a fixed clock of the paper's size under the same load, of sums over the seeds of both.
+    The factor compares sums over seeds with a fixed clock of the paper's size under the same load.
     """
     rows = []
     for name, (shape, paper) in MATRIX_SHAPES.items():
@@ -75,12 +75,12 @@ def matrix(measured: Measured) -> list[str]:
 PAPER = {
     "bell": "260 entries, 58; a fixed clock of 260: 231; 4.0", "random": "97 entries, 45; a fixed clock of 97: 305; 6.8"
 }  # fmt: skip
-"""Load of the paper -> what it prints: entries and violations of the dynamic clock, violations of a fixed one, their
-ratio."""
+"""Maps a load of the paper to its numbers: entries and violations of the dynamic clock, violations of a fixed one, and
+their ratio."""
 
 
 def factors(measured: Measured) -> list[str]:
-    """Compute the factors of Section V-B, of sums over seeds.
+    """Compute the factors of Section V-B from sums over seeds.
 
     The bootstrap draws pairs: a dynamic and a fixed run with the same seed have the same messages.
     """
@@ -98,7 +98,10 @@ def _factor(dynamic: Measured, fixed: Measured, what: str) -> str:
 
 
 def _ratio(dynamic: Measured, fixed: Measured, what: str) -> tuple[float, float, float, int]:
-    """Return how many times fewer a dynamic clock has, of sums over common seeds; its interval; and their number."""
+    """Return a fixed clock's violations divided by a dynamic one's.
+
+    The sums are over common seeds. The interval and the number of seeds follow.
+    """
     few, many = ({row["seed"]: row[what] for row in one.rows} for one in (dynamic, fixed))
     both = np.array([(few[seed], many[seed]) for seed in sorted(set(few) & set(many))])
     if not len(both):
@@ -142,7 +145,7 @@ def complexity(measured: Measured) -> list[str]:
 
 
 def at_once(measured: Measured) -> list[str]:
-    """Compute what it saves that a Remove round is about all inactive components."""
+    """Compute the savings if a Remove round removes all inactive components."""
     points = {"one component": {"remove_at_once": False}, "all inactive ones": {"remove_at_once": True}}
     names = ("rounds", "rounds_refused", "rounds_remove", "removed", "control_bytes", "violations")
     return of_points(measured, points, {name.replace("_", " "): name for name in names}, "a Remove round is about")
@@ -165,12 +168,12 @@ TRIED = (
 
 
 def is_number(row: dict[str, Any]) -> bool:
-    """Return whether a row is the one for a printed number: the others are the same numbers under other loads."""
+    """Return whether a row stands for a printed number. The other rows are the same numbers under other loads."""
     return row["parameters"]["load"] in ("bell", "random", "skewed")
 
 
 def is_fitted(row: dict[str, Any], point: dict[str, Any]) -> bool:
-    """Return whether the number is the one by which the peak of our random load was chosen."""
+    """Return whether the peak of our random load was chosen by this number."""
     return point["load"] == "random" and row["scalar"] == "violations" and point.get("entries") == FIXED["random"]
 
 
@@ -180,7 +183,7 @@ def is_drawn(_point: dict[str, Any]) -> bool:
 
 
 def _times_fewer(measured: Measured, row: dict[str, Any]) -> Score:
-    """Judge how many times fewer violations a dynamic clock has than a fixed one under the same load."""
+    """Compare the ratio of violations of a fixed and a dynamic clock under the same load with the paper's."""
     dynamic, fixed = measured.at(**row["parameters"]), measured.at(**_of_fixed(row["parameters"]))
     if not (dynamic.rows and fixed.rows):
         return Score("missing", "not run", math.nan)
@@ -202,7 +205,7 @@ def _text(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(bell: dict[str, Any], random: dict[str, Any]) -> Any:
-    """Return a reading that has these points for the two loads of Section V-B; Section V-C stays as it is."""
+    """Return a reading with these points for the two loads of Section V-B. Section V-C is unchanged."""
 
     def change(point: dict[str, Any]) -> dict[str, Any]:
         own = {"bell": bell, "random": random}.get(point["load"])

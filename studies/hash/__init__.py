@@ -1,1 +1,1 @@
-"""The paper hash, error detectors on probabilistic clocks. Start with `study`."""
+"""The paper hash, error detectors on probabilistic clocks. Start here: `study`."""

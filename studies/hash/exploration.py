@@ -1,6 +1,6 @@
 """The model of hash for `causeway check`: the reference implementation with four nodes.
 
-The clocks have so few entries that they err all the time.
+The clocks have so few entries that they make many errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Suspecting(HashDetectorNode):
     suspicions: tuple[tuple[int, int], ...] = ()
 
     def suspect(self, waiting: Waiting) -> None:
-        """Record the suspicion, then act on it."""
+        """Record the suspicion, then react to it."""
         self.suspicions += ((waiting.m.id, len(self.Deliv)),)
         super().suspect(waiting)
 
@@ -34,12 +34,15 @@ class SuspectingProcesses(HashDetectorProcesses):
 
 
 def fair(model: Any) -> str | None:
-    """Check that no process suspects a message after delivering exactly what the message depends on."""
+    """Check that no process suspects a message after delivering exactly the messages on which it depends."""
     for node in model.nodes:
         order = list(node.Deliv)
         for message, had in node.suspicions:
             if set(order[:had]) == set(model.past[message]):
-                return f"fair: node {node.id} suspects message {message}, though it has delivered what that depends on"
+                return (
+                    f"fair: node {node.id} suspects message {message}, though it has delivered exactly the messages "
+                    f"on which that depends"
+                )
     return None
 
 

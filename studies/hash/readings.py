@@ -18,11 +18,12 @@ from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, Observer
 from causeway.toolchain.jit import njit
 
 JITTER_MS = 10.0
-"""Standard deviation of a broadcast around its slot, in the authors' program."""
+"""The standard deviation of a broadcast around its slot in the authors' program."""
 MOST_ENTRIES = 4
-"""Largest number of entries of a process, in the authors' program."""
+"""The maximum number of entries of a process in the authors' program."""
 IN_FLIGHT = 1 << 12
-"""Messages that may be in flight at a time where errors are counted as in the authors' program; a power of two."""
+"""The number of messages that may be in flight at a time if errors are counted as in the authors' program; a power of
+two."""
 ALL, UNDETECTED = range(2)
 
 
@@ -32,14 +33,14 @@ def entries_of(clock_size: int, rate: float, delay_mean_ms: float) -> int:
 
 
 def reach_of(rate: float) -> float:
-    """Return how many recent messages the authors' program searches: 0.15 s of the load, and ten in flight."""
+    """Return the number of recent messages that the authors' program searches: 0.15 s of the load, and ten more."""
     return 0.15 * rate + 10
 
 
 def staggered(processes: int, rate: float, messages: int, size_bytes: int, seed: int) -> Script:
     """Return a script in which every process broadcasts once in processes / rate seconds.
 
-    The first broadcasts are evenly spaced; each one deviates from its slot by N(0, 10 ms). The broadcasts of a process
+    The slots are evenly spaced, and each broadcast deviates from its slot by N(0, 10 ms). The broadcasts of a process
     keep their order.
     """
     random = np.random.default_rng(seed)
@@ -64,7 +65,7 @@ def steady(processes: int, rate: float, messages: int, size_bytes: int, seed: in
 
 
 def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Script:
-    """Return the first `messages` broadcasts of all processes, which have a row of times each."""
+    """Return the first `messages` broadcasts of all processes. Each process has a row of times."""
     order = np.argsort(time_ms, axis=None, kind="stable")[:messages]
     node = (order // time_ms.shape[1]).astype(np.int32)
     time_ps = (time_ms.ravel()[order] * 1e6).astype(np.int64) * 1000
@@ -72,10 +73,11 @@ def _script(time_ms: NDArray[np.float64], messages: int, size_bytes: int) -> Scr
 
 
 class DirectErrors(Observer):
-    """Counts wrong deliveries as the authors' program does: against the deliveries of the sender itself.
+    """Counts wrong deliveries as the authors' program does: by comparison with the deliveries of the sender.
 
-    It keeps, per process, the newest delivered message of every other; a delivery is wrong if the sender had a newer
-    one when it sent. The causality checker is stricter: it includes messages that the sender itself had missed.
+    It keeps, for each process, the newest delivered message of every other process. A delivery is wrong if the sender
+    had delivered a newer one when it sent. The causality checker is stricter, since it includes messages that the
+    sender itself had missed.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -88,7 +90,7 @@ class DirectErrors(Observer):
         _count_direct(op, node, message, self._delivered, self._needs, self._sender, self._counts)
 
     def scalars(self) -> Mapping[str, float]:
-        """Return the numbers of wrong deliveries and of undetected ones."""
+        """Return the number of wrong deliveries, and of those among them that no detector reported."""
         return {
             "direct_violations": float(self._counts[ALL]),
             "direct_violations_undetected": float(self._counts[UNDETECTED]),

@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from causeway.explore.checks import Checks
 
 SMALL = 500
-"""Up to this many processes, errors are also counted as in the authors' program, which takes N steps per delivery."""
+"""The maximum number of processes for which errors are also counted as in the authors' program, in N steps per
+delivery."""
 DETECTORS = ("none", "mostefaoui", "hash")
 AUTHORS: dict[str, Any] = {"intervals": "staggered", "entries_draw": "even"}
-"""The order of senders and the spread of entries in the authors' program: the reading of Tables 1 and 2."""
+"""The order of senders and the spread of entries in the authors' program, which is the reading for Tables 1 and 2."""
 SCRIPTS = {"staggered": staggered, "steady": steady}
 PROCESSES = (500, 1000, 2000, 3000, 5000)
 LIMITS = (100, 200, 400, 1000)
-"""Hashes per test in Table 2; 200 in the authors' program."""
+"""The limits of hashes per test in Table 2. The authors' program uses 200."""
 TABLE2: dict[str, Any] = {"rate": 110, "detector": "hash", "messages": 5000}
 SEARCH: dict[str, Any] = {"search": "near", "hash_limit": 200, "one_request": True, "quiet": True, "retest": False}
 """The search of the authors' program, and its rule for requests."""
@@ -77,25 +78,26 @@ class HashParams(Params):
     detector: Literal["none", "mostefaoui", "hash"] = Field(
         "none", description="error detector that tests a message before its delivery"
     )
-    hash_limit: int = Field(1000, ge=1, le=1_000_000, description="most hashes that one test computes, l")
+    hash_limit: int = Field(1000, ge=1, le=1_000_000, description="maximum number of hashes in one test, l")
     search: Literal["counts", "near"] = Field(
         "counts",
-        description="order of the search; near: nearest messages omitted first, in binary, as the authors' program",
+        description="order of the search; near: omit the nearest messages first, in binary order, as the authors' "
+        "program",
     )
     reach: float = Field(
         0.0,
         ge=0,
         le=1e5,
-        description="search=near: number of recent messages searched; 0: those of 0.15 s, and ten more",
+        description="search=near: number of recent messages to search; 0: those of 0.15 s, and ten more",
     )
-    one_request: bool = Field(False, description="a process has one request open at a time")
+    one_request: bool = Field(False, description="a process has at most one open request")
     quiet: bool = Field(False, description="one_request: a process with an open request skips its broadcasts")
     hash_bits: int = Field(64, ge=1, le=64, description="length of a hash in bits")
     remember: int = Field(
-        1024, ge=1, le=2**20, description="number of deliveries that a process remembers; a power of two"
+        1024, ge=1, le=2**20, description="number of deliveries that a process stores; a power of two"
     )
     retest: bool = Field(
-        True, description="test a suspected message again after every delivery; false: once, as printed"
+        True, description="test a suspected message again after every delivery; false: only once, as printed"
     )
     delay_mean_ms: float = Field(100.0, gt=0, le=1e6, description="mean of the delay")
     delay_sd_ms: float = Field(20.0, ge=0, le=1e6, description="standard deviation of the delay")
@@ -114,8 +116,8 @@ class HashParams(Params):
             raise ValueError(f"{self.entries} entries per process do not fit a clock_size of {self.clock_size}")
         if self.delay_min_ms > self.delay_mean_ms:
             raise ValueError(
-                f"delay_min_ms={self.delay_min_ms:g} is above delay_mean_ms={self.delay_mean_ms:g}, so the mean would "
-                "not be the mean; choose a smaller minimum"
+                f"delay_min_ms={self.delay_min_ms:g} is above delay_mean_ms={self.delay_mean_ms:g}, so the delays "
+                f"would have a larger mean; choose a smaller minimum"
             )
         if self.remember & (self.remember - 1):
             raise ValueError(f"remember={self.remember} is not a power of two")
@@ -139,7 +141,7 @@ class HashParams(Params):
 
     @property
     def near(self) -> int:
-        """Return how many counts of the clock the search among near messages looks back on; 0: the search by counts."""
+        """Return the number of counts that the search among near messages covers; 0 for the search by counts."""
         messages = self.reach or reach_of(self.rate)
         return max(1, int(self.k * messages)) if self.search == "near" else 0
 
@@ -252,10 +254,10 @@ class HashStudy(Study):
         return round(params.reaction_ms * MS_PS)
 
     def observers(self, params: HashParams, nodes: int) -> list[Observer]:
-        """Return the checker and, for few processes, the counter of the authors' errors."""
+        """Return the checker and, for few processes, the counter of errors as in the authors' program."""
         checker: list[Observer] = [CausalityChecker(nodes)]
         return [*checker, DirectErrors(nodes)] if nodes <= SMALL else checker
 
     def scalars(self, params: HashParams, scalars: dict[str, float]) -> dict[str, float]:
-        """Add zero requests for the protocols without a detector."""
+        """Add zero requests for protocols without a detector."""
         return {"requests": 0.0, "skipped": 0.0, **scalars}

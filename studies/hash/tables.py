@@ -18,14 +18,14 @@ SCALARS = (
     "violations_undetected", "messages_violated_undetected", "direct_violations", "direct_violations_undetected",
 )  # fmt: skip
 PER_10000 = "requests*10000/deliveries"
-"""Requests for 10,000 messages and a process: every process delivers a message once, its sender included."""
+"""Requests for 10,000 messages and a process. Every process delivers a message once, its sender included."""
 RATES = (20, 40, 60, 80, 100)
 
 
 def table1(measured: Measured) -> list[str]:
     """Compute Table 1 with staggered senders.
 
-    The column without a detector is from the runs with Mostefaoui's, which only flags deliveries and changes none.
+    The column without a detector is computed from runs with Mostefaoui's, which only flags deliveries and changes none.
     """
     runs = measured.at(**AUTHORS, entries=4, detector="mostefaoui")
 
@@ -104,7 +104,7 @@ def figure1(measured: Measured) -> list[str]:
 
 
 def readings(measured: Measured) -> list[str]:
-    """Compute Table 1's number under other readings: 20,000 messages, told as messages of 100,000."""
+    """Compute Table 1's number under other readings, from 20,000 messages, scaled to 100,000 messages."""
     rows = []
     for point in POINTS:
         runs = measured.at(**{"detector": "mostefaoui", "messages": 20_000, **point})
@@ -118,7 +118,7 @@ def readings(measured: Measured) -> list[str]:
 
 
 def tested_once(measured: Measured) -> list[str]:
-    """Compute what it changes that a suspected message is tested again."""
+    """Compute the effect of testing a suspected message again."""
     rows = []
     for point in TESTED_ONCE:
         both = [measured.at(**{"detector": "hash", **point, "retest": again}) for again in (False, True)]
@@ -146,17 +146,17 @@ TRIED = (
 
 
 def is_number(row: dict[str, Any]) -> bool:
-    """Return whether a row is the one for a printed number: the others are the same numbers under other readings."""
+    """Return whether a row stands for a printed number. The other rows are the same numbers under other readings."""
     return row["where"] in ("Table 1", "Table 2 (limit 200)") and "authors' program" not in row["quantity"]
 
 
 def is_fitted(_row: dict[str, Any], _point: dict[str, Any]) -> bool:
-    """Return False: no parameter was chosen by a number."""
+    """Return False, since no parameter was chosen by a number."""
     return False
 
 
 def is_drawn(_point: dict[str, Any]) -> bool:
-    """Return True: delays are drawn at all points."""
+    """Return True, since delays are drawn at all points."""
     return True
 
 
@@ -177,7 +177,7 @@ def _ours(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seen(point: dict[str, Any]) -> dict[str, Any]:
-    """Return the point with Mostefaoui's detector in place of none: it only flags deliveries, and changes none."""
+    """Return the point with Mostefaoui's detector instead of none, since it only flags deliveries and changes none."""
     return {**point, "detector": "mostefaoui"} if point["detector"] == "none" else point
 
 

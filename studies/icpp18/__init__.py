@@ -1,1 +1,1 @@
-"""The paper icpp18, causal broadcast over VCube trees with aggregation. Start with `study`."""
+"""The paper icpp18, causal broadcast over VCube trees with aggregation. Start here: `study`."""

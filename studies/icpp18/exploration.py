@@ -27,7 +27,7 @@ class Counting(CausalNode):
 def thrifty(model: Any) -> str | None:
     """Check that the trees deliver every message to every node only once."""
     wasted = {node.id: node.duplicates for node in model.nodes if node.duplicates}
-    return "".join(f"thrifty: node {i} got {n} messages that it had already" for i, n in wasted.items()) or None
+    return "".join(f"thrifty: node {i} received {n} messages a second time" for i, n in wasted.items()) or None
 
 
 def checks(params: Any) -> Checks:

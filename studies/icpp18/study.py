@@ -1,7 +1,8 @@
 """A Communication-Efficient Causal Broadcast Protocol (paper icpp18).
 
-One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 unit to send (t_t) and a normal
-time with mean 100 to travel (t_pp). The receiver acts on it 1 unit later (t_pc), which is the reaction time.
+One unit of the paper's time is 1 ms here. A packet waits in its sender's queue, takes 1 unit to send (t_t) and a
+normally distributed time with mean 100 to travel (t_pp). The receiver reacts 1 unit later (t_pc), which is the reaction
+time.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Icpp18Params(Params):
     """The parameters of icpp18: size, variant, and values that the paper leaves open."""
 
     nodes: int = Field(64, ge=2, le=4096, description="number of nodes; a power of two")
-    aggregation: bool = Field(True, description="forward a message together with those that it depends on")
+    aggregation: bool = Field(True, description="send a message together with the messages that it depends on")
     trees: Literal["multi", "single"] = Field(
         "multi", description="multi: one tree per source; single: one tree for all"
     )
@@ -55,13 +56,13 @@ class Icpp18Params(Params):
     delay_sd: float = Field(25.0, ge=0, le=1e6, description="standard deviation of the delay, in units")
     whole_units: bool = Field(False, description="truncate delays to whole units, as in the first author's VCube-PS")
     in_queue: bool = Field(
-        False, description="a packet that waits for its sender's CPU takes in later messages to the same child"
+        False, description="later messages to the same child join a packet that waits for its sender's CPU"
     )
     slow: float = Field(
-        0.0, ge=0, le=1e5, description="nodes differ: each takes up to this many units more before it sends"
+        0.0, ge=0, le=1e5, description="maximum additional time of a node before it sends, in units; nodes differ"
     )
     warmup: int = Field(
-        0, ge=0, le=9_999, description="first broadcasts of each node that are left out of the dependencies"
+        0, ge=0, le=9_999, description="number of first broadcasts of each node that are left out of the dependencies"
     )
     compare: bool = Field(False, description="repeat the run without aggregation, and record the differences")
 
@@ -70,7 +71,7 @@ class Icpp18Params(Params):
         if self.nodes & (self.nodes - 1):
             raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.nodes}: choose a power of two")
         if self.compare and not self.aggregation:
-            raise ValueError("compare=true compares aggregation with none: leave aggregation=true")
+            raise ValueError("compare=true compares aggregation with none; set aggregation=true")
         if self.compare and (self.in_queue or self.slow or self.warmup):
             raise ValueError("compare=true needs in_queue=false, slow=0 and warmup=0")
         if self.in_queue and (self.slow or self.warmup):
@@ -93,7 +94,7 @@ STARTS: list[dict[str, Any]] = [
     *({"start": "uniform", "spread": spread} for spread in (450.0, 1000.0)),
     {"start": "uniform", "spread": 500.0, "whole_units": True},
 ]
-"""The printed start times, other draws, and those of the first author's VCube-PS."""
+"""The printed start times, other random times, and those of the first author's VCube-PS."""
 
 
 def _both(sizes: list[int], **fixed: Any) -> list[dict[str, Any]]:
@@ -203,7 +204,7 @@ class Icpp18Study(Study):
     def _without_aggregation(self, params: Icpp18Params, seed: int) -> CausalAggregation:
         """Run the same scenario without aggregation to its end, and return its protocol.
 
-        It runs on the inline engine: the result is the same on every engine.
+        It runs on the inline engine, since the result is the same on every engine.
         """
         wire = _wire(params)
         protocol = CausalAggregation(params.messages, False, params.trees == "single", wire, keep_times=True)
@@ -236,14 +237,14 @@ def _wire(params: Icpp18Params) -> Wire:
 def _delays(params: Icpp18Params) -> NDArray[np.float64]:
     """Return quantiles of the delays.
 
-    With `whole_units` they are cut to whole units, except for the one delay in eighty that is interpolated between two.
+    With `whole_units` they are truncated to whole units, except for one delay in eighty, which is interpolated.
     """
     delays = normal_delay(params.delay_mean, params.delay_sd)
     return np.floor(delays / UNIT_NS) * UNIT_NS if params.whole_units else delays
 
 
 def _workload(params: Icpp18Params, seed: int) -> Workload:
-    """Return the broadcasts: each node has `messages`, each within a `spread` of its own."""
+    """Return the broadcasts: each node has `messages`, each in an interval of length `spread`."""
     rows = []
     for number in range(params.messages):
         for node in range(params.nodes):

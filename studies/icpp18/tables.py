@@ -80,7 +80,7 @@ def shares(measured: Measured) -> list[str]:
 def _changes(measured: Measured, sizes: Sequence[int], of: str) -> Callable[[str, int], list[str]]:
     """Return a function that formats a row of changes, in percent, at all sizes.
 
-    A cell is empty where no copy of that kind was sent.
+    A cell is empty if no copy of that kind was sent.
     """
 
     def row(what: str, decimals: int) -> list[str]:
@@ -174,7 +174,7 @@ def rest(measured: Measured) -> list[str]:
 
 
 def fig11(measured: Measured) -> list[str]:
-    """Compute Figure 11, what one tree for all saves, and the latency that its root costs (Figure 1)."""
+    """Compute Figure 11, the savings of a single tree, and the latency that its root costs (Figure 1)."""
     rows = []
     for n in (8, *SIZES):
         many, one = measured.at(nodes=n), measured.at(nodes=n, trees="single")
@@ -195,7 +195,7 @@ def fig11(measured: Measured) -> list[str]:
 
 
 def spreads(measured: Measured) -> list[str]:
-    """Fit the spread of the start times to each size alone: packets with aggregation, in percent off the paper's."""
+    """Fit the spread of start times to each size, by packets with aggregation (deviations in percent)."""
     tried = sorted({point["spread"] for point in measured.study.sweeps["spreads"]} | {600.0})
     rows = []
     for n in SIZES:
@@ -212,7 +212,7 @@ def spreads(measured: Measured) -> list[str]:
 
 
 def in_queue(measured: Measured) -> list[str]:
-    """Compute Table 1 where packets grow in the sending queue."""
+    """Compute Table 1 with packets that grow in the sending queue."""
     rows = []
     for n in (16, 32, 64, 128):
         paper = measured.paper("Table 1", "packets", nodes=n)
@@ -232,7 +232,7 @@ def in_queue(measured: Measured) -> list[str]:
 
 
 def slow(measured: Measured) -> list[str]:
-    """Compute Figure 9 with nodes that differ: each takes up to so many units more before it sends."""
+    """Compute Figure 9 with nodes of different speed: each takes up to a number of additional units before it sends."""
     points = {
         f"{'aggregation' if aggregation else 'none'}, up to {longest:g} units": {
             "nodes": LARGE, "slow": longest, "aggregation": aggregation,
@@ -248,7 +248,7 @@ def slow(measured: Measured) -> list[str]:
 
 
 def several(measured: Measured) -> list[str]:
-    """Compute what several broadcasts of each node change, the first two left out of the dependencies."""
+    """Compute the effect of several broadcasts per node, the first two of which are left out of the dependencies."""
     points = {
         f"{n} nodes, {words}": {"nodes": n, **how}
         for n in (64, 256)
@@ -268,7 +268,7 @@ def _percents(value: float) -> str:
 
 
 def deviations(measured: Measured) -> list[str]:
-    """Compute packets with aggregation, in percent off the paper's, for each standard deviation of the delay."""
+    """Compute packets with aggregation for each deviation of the delay, as deviations from the paper in percent."""
     rows = []
     for n in SIZES:
         paper = measured.paper("Table 1", "packets", nodes=n)
@@ -289,7 +289,7 @@ FEWER_WITH_ONE_TREE = {
 
 
 def fewer_with_one_tree(measured: Measured, nodes: int, scalar: str) -> list[float]:
-    """Return how many percent fewer there are with one tree than with a tree a source: in each run with one tree."""
+    """Return the reduction with one tree instead of a tree for each source in percent, for each run with one tree."""
     many = measured.at(nodes=nodes).values(scalar)
     mean = sum(many) / len(many) if many else 0.0
     return [100 - 100 * one / mean for one in measured.at(nodes=nodes, trees="single").values(scalar)] if mean else []
@@ -302,7 +302,7 @@ def _fewer(measured: Measured, row: dict[str, Any]) -> list[float]:
 
 
 def _growth(measured: Measured, row: dict[str, Any]) -> list[float]:
-    """Return the reception latency at 16 to 1,024 nodes over that at 8, their mean or the largest."""
+    """Return the reception latency at 16 to 1,024 nodes divided by that at 8, as mean or maximum."""
     at = {n: measured.at(**{**row["parameters"], "nodes": n}).values("reception_latency") for n in (8, *SIZES)}
     if not all(at.values()):
         return []
@@ -328,12 +328,12 @@ TRIED = (
 
 
 def is_number(_row: dict[str, Any]) -> bool:
-    """Return True: each row is a number of its own."""
+    """Return True, since each row is a number of its own."""
     return True
 
 
 def is_drawn(_point: dict[str, Any]) -> bool:
-    """Return True: delays are drawn at all points."""
+    """Return True, since delays are drawn at all points."""
     return True
 
 

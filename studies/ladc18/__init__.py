@@ -1,1 +1,1 @@
-"""The paper ladc18, best-effort broadcast over VCube trees with bundled messages. Start with `study`."""
+"""The paper ladc18, best-effort broadcast over VCube trees with bundled messages. Start here: `study`."""

@@ -1,6 +1,6 @@
 """The model of ladc18 for `causeway check`: the reference implementation with four processes, or up to 16.
 
-Each crash sends a packet to the other processes in place of their failure detectors: they notice it after some time.
+A crashed process sends a packet to the others, which replaces failure detectors: they notice the crash after some time.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def checks(params: Any) -> Checks:
     processes = params.processes if "processes" in params.model_fields_set else FEW
     if processes > MOST:
         raise UserError(f"the model of ladc18 has 2 to {MOST} processes, not {processes}; choose another number")
-    single = Limits(processes, 0, 1, 1, 1)  # one message a packet: as without aggregation
+    single = Limits(processes, 0, 1, 1, 1)  # one message in a packet, as without aggregation
 
     def reference() -> PerNode:
         tally = Tally()

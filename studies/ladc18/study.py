@@ -1,7 +1,8 @@
 """Bundling Messages to Reduce the Cost of Tree-Based Broadcast Algorithms (paper ladc18).
 
-One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 units a packet, one after the other. Transmission
-takes 0.8 and reception 0.1 units, without queues. A process acts on a packet 0.1 units later, its reaction time.
+One unit of the paper's time is 1 ms here. A sender's CPU takes 0.1 units for each packet, one after the other.
+Transmission takes 0.8 and reception 0.1 units, without queues. A process reacts to a packet 0.1 units later, which is
+its reaction time.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ REPLY_TIMEOUT_PS = 4 * UNIT_PS
 """4 * (ts + tr + tt)"""
 
 LATEST_CRASH = 5.0
-"""Random crashes occur within n/10 units, but not later than this. The paper does not give the times; this is a fit to
-its Table 5."""
+"""Random crashes occur within n/10 units, but not later than this. The paper does not give the times; this number was
+fitted to its Table 5."""
 
 SCENARIOS: dict[str, dict[str, Any]] = {
     "NO-AGGR": {"max_delay": 0.0, "max_payload": 1, "tree_size": 1, "ack_size": 1},
@@ -52,7 +53,7 @@ class Ladc18Params(Params):
     """The parameters of ladc18: a column of Table 1, a size, and the crashes."""
 
     processes: int = Field(64, ge=2, le=4096, description="number of processes; a power of two")
-    max_delay: float = Field(2.0, ge=0, le=1e6, description="longest time that a bundle waits, in units")
+    max_delay: float = Field(2.0, ge=0, le=1e6, description="maximum time that a bundle waits, in units")
     max_payload: int = Field(1460, ge=1, le=10_000_000, description="size of a full bundle, in bytes")
     tree_size: int = Field(24, ge=1, le=1_000_000, description="size of a TREE message, in bytes")
     ack_size: int = Field(20, ge=1, le=1_000_000, description="size of an ACK message, in bytes")
@@ -72,7 +73,9 @@ class Ladc18Params(Params):
         0.0, ge=0, le=1e6, description="time, in units, until which detectors test even if all broadcasts are complete"
     )
     clock: Literal["exact", "float"] = Field(
-        "exact", description="float: times are added in floating point, as in the paper's simulator; without crashes"
+        "exact",
+        description="float: times are sums of floating-point numbers, as in the paper's simulator; only "
+        "without crashes",
     )
     test_interval: float = Field(
         30.0, ge=0.1, le=1e6, description="pause of the failure detector between rounds, in units"
@@ -84,17 +87,17 @@ class Ladc18Params(Params):
             raise ValueError(f"a VCube has 2, 4, 8, ... processes, not {self.processes}: choose a power of two")
         if self.trees > self.processes:
             raise ValueError(
-                f"trees={self.trees} is more than the {self.processes} processes there are; choose at most that many, "
-                "or 0 for all"
+                f"trees={self.trees} is more than the {self.processes} processes; choose at most this number, or 0 "
+                f"for all"
             )
         if self.clock == "float" and self.crashes:
-            raise ValueError("clock=float has no failure detector; leave crashes=0, or choose clock=exact")
+            raise ValueError("clock=float has no failure detector; set crashes=0, or choose clock=exact")
         if self.crashes >= self.processes:
-            raise ValueError(f"{self.crashes} crashes leave none of {self.processes} processes")
+            raise ValueError(f"{self.crashes} crashes of {self.processes} processes leave none; choose fewer crashes")
         if self.max_delay < REACTION_PS / UNIT_PS and self.max_payload > min(self.tree_size, self.ack_size):
             raise ValueError(
                 f"max_delay={self.max_delay:g} is shorter than the reaction of a process, {REACTION_PS / UNIT_PS:g}; "
-                "without delay choose a max_payload that one message fills"
+                "to send without delay, choose a max_payload that one message fills"
             )
         return self
 
@@ -110,7 +113,7 @@ SIZES = [8, 16, 32, 64, 128, 256, 512, 1024]
 CRASH_LIMITS = (0.0, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 """Latest crashes that were tried for Table 5; 0: n/10 units, at most 5."""
 FITTED_SIZES = (16, 64, 256)
-"""The sizes of Table 5 by which the latest crash is chosen; 8, 32 and 128 processes are predicted with it."""
+"""The sizes of Table 5 by which the latest crash is chosen. The numbers for 8, 32 and 128 processes are predicted."""
 
 
 class Ladc18Study(Study):
@@ -211,13 +214,13 @@ class Ladc18Study(Study):
         if params.clock == "float":
             return {**scalars, "latency": round(scalars.pop("last_arrival"), 9)}
         scalars["detected"] = scalars.pop("learned_ps") / UNIT_PS
-        # The application's call takes effect one reaction time after its event: the paper's time 0.
+        # The application's call takes effect one reaction time after its event, which is the paper's time 0.
         latency = (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS
         return {**scalars, "latency": round(latency, 9)}
 
 
 def _sources(params: Ladc18Params) -> NDArray[np.int32]:
-    """Return the source of each message: the first `trees` processes have as many each."""
+    """Return the source of each message: each of the first `trees` processes has the same number."""
     n = params.processes
     sources = min(params.trees or n, n)
     return np.repeat(np.arange(sources, dtype=np.int32), max(1, n // sources))

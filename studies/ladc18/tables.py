@@ -20,7 +20,7 @@ from causeway.studies.tables import Measured, NotRun, Table, beside, lines, numb
 
 SCALARS = ("packets", "latency", "violations", "unfinished", "detected", "tests")
 DECIMALS = {"packets": 0, "latency": 1}
-"""The digits that the paper prints."""
+"""The number of decimals that the paper prints."""
 
 
 class Cell(NamedTuple):
@@ -29,7 +29,7 @@ class Cell(NamedTuple):
     parameters: dict[str, Any]
     paper: float
     half: float
-    """Half the width of the paper's interval; 0 where it gives none."""
+    """Half the width of the paper's interval; 0 if it prints none."""
     ours: Measured
     scalar: str
 
@@ -121,7 +121,7 @@ def _overlap(cell: Cell) -> bool:
 def table5_fit(measured: Measured) -> list[str]:
     """Fit the latest crash to some sizes of Table 5, and predict the others.
 
-    The deviation is the mean of the absolute deviations in percent, over the cells of the sizes.
+    The deviation is the mean of the absolute deviations in percent over the cells of these sizes.
     """
     cells = _cells(measured, "Table 5", "latency")
     rows = []
@@ -148,7 +148,7 @@ def table5_fit(measured: Measured) -> list[str]:
 
 
 def floating(measured: Measured) -> list[str]:
-    """Count the fault-free numbers that a clock of floating point numbers gives exactly, beside the exact clock."""
+    """Count the fault-free numbers that are exact with a clock of floating-point numbers, and with the exact clock."""
     rows = []
     for where, scalar in (("Table 4", "packets"), ("Table 3", "latency")):
         cells = [cell for cell in _cells(measured, where, scalar) if not cell.parameters["crashes"]]
@@ -173,7 +173,7 @@ def _name(parameters: dict[str, Any]) -> str:
 
 
 def detection(measured: Measured) -> list[str]:
-    """Compare the time until all correct processes know all crashes with the bound of log2(n)^2 rounds of tests."""
+    """Compare the time until all correct processes know all crashes with a bound of log2(n)^2 rounds of tests."""
     rows = []
     for point in measured.study.sweeps["detection"]:
         n, values = point["processes"], measured.at(**point).values("detected")
@@ -190,7 +190,7 @@ def detection(measured: Measured) -> list[str]:
 
 
 ROUND = 30.0
-"""The shortest round of tests, in units: the pause alone."""
+"""The shortest round of tests in units, which is the pause alone."""
 
 
 # ---- every printed number under three readings ----------------------------------------------------------------------
@@ -207,17 +207,17 @@ TRIED = (
 
 
 def is_number(_row: dict[str, Any]) -> bool:
-    """Return True: each row is a number of its own."""
+    """Return True, since each row is a number of its own."""
     return True
 
 
 def is_drawn(point: dict[str, Any]) -> bool:
-    """Return whether anything is drawn: the times of several crashes. All else is the same in every run."""
+    """Return whether anything is drawn: only the times of several crashes are. All other runs of a point are equal."""
     return bool(point.get("crashes", 0) > 1)
 
 
 def is_fitted(row: dict[str, Any], point: dict[str, Any]) -> bool:
-    """Return whether the latest crash was chosen by this number: all means of Table 5."""
+    """Return whether the latest crash was chosen by this number, as it was by all means of Table 5."""
     return row["where"] == "Table 5" and not point.get("crash_within")
 
 
@@ -231,14 +231,14 @@ def groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _width(measured: Measured, row: dict[str, Any]) -> Score:
-    """Compare half the width of the paper's interval of ten runs with that of ours, by the F test on variances."""
+    """Compare half the width of the paper's interval of ten runs with that of ours by the F test on variances."""
     values = measured.at(**row["parameters"]).values("latency")
     if len(values) < 2:
         return Score("missing", "not run", math.nan)
     *_, low, high = arithmetic.interval(values)
     half, paper = (high - low) / 2, row["published"]
     ratio = half / paper if paper else math.inf
-    # The intervals of both have the same number of runs, ten, so that the ratio of widths is that of deviations.
+    # Both intervals have ten runs, so the ratio of their widths is the ratio of the deviations.
     most = math.sqrt(f_distribution.ppf(0.975, len(values) - 1, 9))
     if round(half, 1) == paper:
         return Score("inside", f"{short(half)}, inside", 1.0)
@@ -247,7 +247,7 @@ def _width(measured: Measured, row: dict[str, Any]) -> Score:
 
 
 def _reduction(measured: Measured, row: dict[str, Any]) -> list[float]:
-    """Return by how many percent of it the latency with one tree is above that with a tree for each process."""
+    """Return the latency that a tree for each process saves, in percent of the latency with one tree."""
     one, many = (measured.at(**{**row["parameters"], "trees": trees}).values("latency") for trees in (1, 16))
     return [100 * (one[0] / many[0] - 1)] if one and many else []
 

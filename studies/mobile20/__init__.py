@@ -1,1 +1,1 @@
-"""The report mobile20, causal broadcast for mobile hosts. Start with `study`."""
+"""The report mobile20, causal broadcast for mobile hosts. Start here: `study`."""

@@ -13,30 +13,30 @@ from causeway.pycontrol.protocols.mobile import Host, Meter, Station, Timing, tr
 
 STATIONS, HOSTS = 3, 3
 FEW_STATIONS, FEW_HOSTS = 2, 2
-"""Sizes for an exhaustive search."""
+"""The sizes for an exhaustive search."""
 
 
 def join(host: Any) -> None:
-    """Call Join, if the host is not a member."""
+    """Call Join if the host is not a member."""
     if host.state.value == "out":
         host.Join()
 
 
 def leave(host: Any) -> None:
-    """Call Leave, if the host is a member."""
+    """Call Leave if the host is a member."""
     if host.state.value != "out":
         host.Leave()
 
 
 def settled(model: Any) -> str | None:
-    """Check that at quiescence all buffers are empty, and that only the station of its cell keeps a member."""
+    """Check that at quiescence all buffers are empty, and that a member is kept only by the station of its cell."""
     stations, hosts = model.nodes[: model.stations], model.nodes[model.stations :]
     for station in stations:
         if len(station.SBuffer):
             return f"settled: station {station.id} still keeps messages"
         for id_, h in station.h.items():
             if h.H_lock or h.m_nd or h.RBuffer or model.nodes[id_].id_C != station.id:
-                return f"settled: station {station.id} still keeps something of host {id_}"
+                return f"settled: station {station.id} still keeps data of host {id_}"
     for host in hosts:
         keepers = tuple(station.id for station in stations if host.id in station.h)
         wanted = ("estab", model.places[host.id][:1]) if host.state.value != "out" else ("out", ())
@@ -49,7 +49,7 @@ def settled(model: Any) -> str | None:
 
 @dataclass(frozen=True)
 class SteadyTiming(Timing):
-    """Timing without jitter, so that equal histories give equal states."""
+    """Timing without jitter, so that equal histories lead to equal states."""
 
     @staticmethod
     def jittered_ps(wait_ps: int, random: Any) -> int:
@@ -85,7 +85,7 @@ def established(protocol: PerNode, budget: Budget, stations: int, hosts: int) ->
         model.do(choice)
     model.log.clear()
     for node in protocol.nodes:
-        vars(node)["random"] = None  # the state of a used generator would make equal states differ
+        vars(node)["random"] = None  # the state of a generator that was used would make equal states differ
     return model
 
 

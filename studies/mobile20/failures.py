@@ -20,16 +20,19 @@ VICTIM_STATION = 3
 
 @dataclass
 class Failures:
-    """A repeated job (`PerNode.every`) that makes a host of one station fail every 30 s, for 3 s, then 4 s, 5 s, ..."""
+    """A repeated job (`PerNode.every`) that makes a host of one station fail every 30 s.
+
+    The first failure takes 3 s, the next ones 4 s, 5 s, ...
+    """
 
     end_ps: int
     every_ps: int = 30 * S_PS
     first_length_ps: int = 3 * S_PS
     longer_ps: int = S_PS
     of_start: tuple[int, ...] = ()
-    """The hosts among which victims are drawn; (): those that are connected when one fails."""
+    """The hosts from which victims are drawn; if it is (), those that are connected at the time of a failure."""
     forever: bool = False
-    """Hosts do not recover, so no failure has an end to measure."""
+    """Hosts do not recover, so no failure has an end that could be measured."""
     count: int = 0
     down: int = -1
     gone: set[int] = field(default_factory=set)
@@ -70,8 +73,8 @@ class Failures:
         """Return the mean recovery time, and the mean peak over the shorter and the longer failures (Figure 8b).
 
         Args:
-            series: Times and sizes of the station's SBuffer. It has recovered from a failure when it is as small as in
-                the 10 s before.
+            series: Times and sizes of the station's SBuffer. The station has recovered from a failure when its SBuffer
+                is as small as in the 10 s before the failure.
         """
         times, sizes = np.array(series[0], np.int64), np.array(series[1])
         waits: list[float] = []

@@ -1,4 +1,4 @@
-"""Ends a run when no message is in transit any more, so that the length of the final silence need not be guessed."""
+"""End a run when no message is in transit any more, so that the length of the final silence need not be estimated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 EVERY_PS = S_PS
 ROUNDS = 3
-"""Consecutive quiet rounds: a message between two stations is in no buffer for the 10 ms of a wire."""
+"""The number of consecutive quiet rounds. A message between two stations is in no buffer while it is on the wire (10
+ms)."""
 
 
 class MayBeBusy(Protocol):
@@ -21,7 +22,7 @@ class MayBeBusy(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Return whether the node has messages to send, or is not connected, or a handoff is not finished."""
+        """Return whether the node has messages to send, is not connected, or takes part in a handoff."""
         ...
 
 
@@ -29,7 +30,7 @@ class MayBeBusy(Protocol):
 class Rest:
     """A repeated job (`PerNode.every`) that ends the run when all nodes are quiet.
 
-    It begins when the application falls silent. The checker decides whether all messages have arrived.
+    It begins after the last broadcast of the application. The checker verifies that all messages have arrived.
     """
 
     quiet: int = 0

@@ -1,4 +1,4 @@
-"""Samples, once a second, the sizes of all buffers, the traffic since the last sample and the places of the hosts."""
+"""Sample, once a second, the sizes of all buffers, the traffic since the last sample and the positions of the hosts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 EVERY_PS = S_PS
 CONNECTED, CONNECTING, DOWN = 0.0, 1.0, 2.0
-"""Values of a host's series `state`."""
+"""The values of a host's series `state`."""
 
 
 @dataclass
 class Sampler:
-    """A repeated job (`PerNode.every`) that records time series and sums them up.
+    """A repeated job (`PerNode.every`) that records time series and computes their means.
 
     With a `map`, it also records the positions of stations and hosts, for an animation.
     """
@@ -34,7 +34,7 @@ class Sampler:
     map: MobileNetwork | None = None
     sums: Counter[str] = field(default_factory=Counter)
     squares: float = 0.0
-    """Sum of the squares of the stations' mean SBuffer."""
+    """The sum of the squares of the stations' mean SBuffer."""
     rounds: int = 0
     largest: float = 0.0
     """The largest SBuffer of a station."""
@@ -128,12 +128,12 @@ class Sampler:
 
 
 def _get(host: Any, name: str) -> Any:
-    """Return an attribute that only the nodes of one protocol have, or an empty tuple."""
+    """Return an attribute that only the nodes of one protocol have; an empty tuple for other nodes."""
     return getattr(host, name, ())
 
 
 def _in_flight(station: Any) -> int:
-    """Return the messages that a station keeps for its hosts; on TCP, the copies in flight."""
+    """Return the messages that a station keeps for its hosts. On TCP, these are the copies in flight."""
     return station.in_flight if hasattr(station, "in_flight") else len(station.SBuffer)
 
 

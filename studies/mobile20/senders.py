@@ -1,4 +1,4 @@
-"""The broadcasts of the hosts: at random, or in turn."""
+"""The broadcasts of the hosts: at random times, or in turns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from causeway.network.workload import Script, Segment, Workload
 
 STREAM_JITTER = STREAM_PROTOCOL + 9
 JITTER_PS = NormalDist(0, 10 * 10**9)
-"""Deviation of a broadcast from its host's turn in the authors' later program: 10 ms."""
+"""The deviation of a broadcast from its host's turn in the authors' later program: 10 ms."""
 
 
 def poisson(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int) -> Workload:
@@ -23,7 +23,8 @@ def poisson(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: 
 def in_turn(first_host: int, hosts: int, rate: float, size_bytes: int, from_ps: int, to_ps: int, seed: int) -> Workload:
     """Return a workload in which hosts take turns.
 
-    Each host broadcasts once in hosts / rate seconds, the next one 1 / rate seconds after it, plus a normal jitter.
+    Each host broadcasts once in hosts / rate seconds, and the next host 1 / rate seconds later. A normal jitter is
+    added.
     """
     turn_ps = 10**12 / rate
     turns = np.arange(int((to_ps - from_ps) / turn_ps))

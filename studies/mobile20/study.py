@@ -1,8 +1,8 @@
 """A scalable causal broadcast that tolerates dynamics of mobile networks (technical report, 2020).
 
-Seven stations, one in the middle of six (or of more rings), and hosts that stand or walk among them. A run has
-`warmup_s` for joining, then `duration_s` of the experiment, which alone is measured, then a silence until all messages
-have arrived, of at most `drain_s`.
+Seven stations, one in the middle of six (or of more rings), and hosts that stand or walk among them. A run consists of
+`warmup_s` for joining; `duration_s` of the experiment, the only part that is measured; and a silence of at most
+`drain_s`, until all messages have arrived.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ CELLS = (7, 19, 37, 61, 127)
 """One cell, with 1, 2, 3, 4 and 6 rings around it."""
 SEVEN = 7
 OF_THREE = ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (1, 6))
-"""Wires of seven stations, each with up to three more. The order is the numbering of the authors' later program: two
-neighbours, the one opposite the first, the rest."""
+"""The wires of seven stations, each with up to three more. The numbering is that of the authors' later program: two
+neighbours, the station opposite the first one, then the others."""
 
 EARLIER = {
     "retry_max_ps": 600 * MS_PS, "retry_min_ps": 600 * MS_PS, "host_retry_ps": 1500 * MS_PS,
     "station_ack_ps": 1000 * MS_PS,
 }  # fmt: skip
-"""An older file beside the authors' later program: retries after 600 ms by stations and 1,500 ms by hosts,
-acknowledgements of stations every 1,000 ms."""
+"""The times of an older file beside the authors' later program: stations retry after 600 ms, hosts after 1,500 ms, and
+stations acknowledge every 1,000 ms."""
 
 SIZE_BYTES = 100
 """Size of an application message."""
@@ -54,17 +54,17 @@ SPEED_MM_S = 1_389
 """5 km/h, the speed of a walking host."""
 
 FIRST_FAILURE_S = 15
-"""Seconds of measured time before the first failure."""
+"""The time from the beginning of the measured time to the first failure, in seconds."""
 RATES = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
-"""Broadcasts a second of the whole system, as in Section V."""
+"""Broadcasts per second of the whole system, as in Section V."""
 
 WARMUP_S = {"static_tcp": 60}
 """Experiments that need more than 5 s for joining."""
 DRAIN_S = 600
-"""Enough for a cell that is overloaded when the last message is broadcast."""
+"""The time that suffices for a cell that is overloaded at the last broadcast."""
 
 Radio = Literal["unitdisk", "csma", "acking", "wifi"]
-"""The radios that the study was run with; an engine needs the chosen one."""
+"""The radios with which the study was run. The chosen engine must support the chosen radio."""
 Experiment = Literal["static", "static_tcp", "load", "dynamic", "faults"]
 
 
@@ -92,13 +92,14 @@ class Mobile20Params(Params):
     warmup_s: int = Field(
         0, ge=0, le=86_400, description="time in which hosts join before the first broadcast; 0: 5, for static_tcp 60"
     )
-    drain_s: int = Field(0, ge=0, le=86_400, description="limit of the silence at the end of the run; 0: 600")
+    drain_s: int = Field(0, ge=0, le=86_400, description="maximum time of the silence at the end of the run; 0: 600")
     spacing_m: float = Field(
         208.0, ge=1, le=10_000, description="distance between neighbouring stations; cells have a radius of 120 m"
     )
     placement: Literal["cells", "anywhere"] = Field(
         "cells",
-        description="start positions of hosts; cells: equally many per cell, within 115 m; anywhere in the cells",
+        description="start positions of hosts; cells: equally many per cell, within 115 m; anywhere: at any place in "
+        "the cells",
     )
     tree: Literal["star", "three"] = Field(
         "star",
@@ -107,13 +108,13 @@ class Mobile20Params(Params):
     )
     acks: Literal["owed", "periodic", "turns", "intervals"] = Field(
         "owed",
-        description="acknowledgements; owed: when one is due; periodic: as printed; turns: as printed, hosts in turn; "
-        "intervals: beyond the paper, of messages out of order, too",
+        description="acknowledgements; owed: when one is due; periodic: as printed; turns: as printed, by hosts in "
+        "turns; intervals: not in the paper, also for messages out of order",
     )
     retry: Literal["pending", "age", "earlier", "later"] = Field(
         "pending",
-        description="interval of retransmissions; pending: 1 s to 200 ms, by their number; age: by the "
-        "message's age; earlier: the authors' earlier file; later: their later program and its acknowledgements",
+        description="interval of retransmissions; pending: 1 s to 200 ms, by the number of pending messages; age: by "
+        "the message's age; earlier: the authors' earlier file; later: their later program with its acknowledgements",
     )
     wire_acks: Literal["delayed", "at_once"] = Field(
         "delayed",
@@ -122,25 +123,28 @@ class Mobile20Params(Params):
     tcp_spread_ms: int = Field(
         10_000, ge=1, le=3_600_000, description="hosts on TCP open their connections at random times in this interval"
     )
-    outstanding: int = Field(150, ge=1, le=1_000_000, description="most unacknowledged messages of a station at a time")
+    outstanding: int = Field(
+        150, ge=1, le=1_000_000, description="maximum number of unacknowledged messages of a station"
+    )
     retry_full: int = Field(
         0,
         ge=0,
         le=1_000_000,
-        description="retry=pending: number of pending messages at which it is 200 ms; 0: outstanding",
+        description="retry=pending: number of pending messages at which the interval is 200 ms; 0: outstanding",
     )
     reach_m: float = Field(120.0, ge=1, le=10_000, description="range of the radio, and radius of a cell")
     walk: Literal["legs", "turning"] = Field(
         "legs",
-        description="how hosts walk; legs: to a random point of the cells, and on; turning: a new direction every 5 s, "
-        "as in the authors' later program",
+        description="walks of hosts; legs: to one random point of the cells after the other; turning: a new direction "
+        "every 5 s, as in the authors' later program",
     )
     covered: bool = Field(True, description="hosts that walk stay inside the cells")
     victims: Literal["connected", "start"] = Field(
         "connected",
-        description="hosts that fail; connected: to station 3 at that time; start: those that began in its cell",
+        description="hosts that fail; connected: to station 3 at that time; start: those that began in the cell of "
+        "station 3",
     )
-    failure_s: int = Field(3, ge=1, le=3600, description="length of the first failure; the next ones are longer")
+    failure_s: int = Field(3, ge=1, le=3600, description="length of the first failure; the later ones are longer")
     forever: bool = Field(False, description="hosts that fail do not recover")
     forget_s: float = Field(
         0.0, ge=0, le=3600, description="time after which a station forgets a silent host (T of the paper); 0: never"
@@ -166,19 +170,19 @@ class Mobile20Params(Params):
     @model_validator(mode="after")
     def _fits_the_cells(self) -> Mobile20Params:
         if self.experiment == "faults" and self.cells <= VICTIM_STATION:
-            raise ValueError(f"the hosts of station {VICTIM_STATION} fail; cells must be more than that")
+            raise ValueError(f"the hosts of station {VICTIM_STATION} fail, so cells must be larger than this number")
         if self.experiment == "faults" and self.duration_s <= FIRST_FAILURE_S:
             raise ValueError(
                 f"duration_s={self.duration_s} ends before the first failure, which comes after {FIRST_FAILURE_S} s"
             )
         if not self.rate and (self.intervals == "staggered" or self.retry == "later"):
-            raise ValueError("rate=0 has no intervals between broadcasts; choose a rate above 0")
+            raise ValueError("rate=0 gives no intervals between broadcasts; choose a rate above 0")
         if self.placement != "cells" and (self.walk == "turning" or self.victims == "start"):
             raise ValueError("walk=turning and victims=start need placement=cells, where each host has a first cell")
         if self.walk == "turning" and not self.covered:
-            raise ValueError("walk=turning stays inside the cells; leave covered=true, or choose walk=legs")
+            raise ValueError("walk=turning stays inside the cells; set covered=true, or choose walk=legs")
         if self.tree == "three" and self.cells != SEVEN:
-            raise ValueError(f"tree=three joins {SEVEN} cells; give cells={SEVEN} or tree=star")
+            raise ValueError(f"tree=three connects {SEVEN} cells; set cells={SEVEN} or tree=star")
         return self
 
     @property
@@ -221,10 +225,11 @@ READINGS: tuple[dict[str, Any], ...] = (
 OLDER_FILE: dict[str, Any] = {
     "radio": "acking", "radio_bps": 1_000_000, "retry": "earlier", "acks": "periodic", "wire_acks": "at_once",
 }  # fmt: skip
-"""The authors' older file as a whole. It has a reach of 125 m; ours stays 120 m."""
+"""The authors' older file as a whole. It has a radio range of 125 m; ours remains 120 m."""
 
 UNBOUNDED_WINDOW = {"outstanding": 1_000_000, "retry_full": 150}
-"""No limit of what a station sends at once; retransmissions are fastest at 150 pending messages, as by default."""
+"""No limit on the number of messages in flight from a station. As by default, retransmissions are fastest at 150
+pending messages."""
 
 JOINT: tuple[dict[str, Any], ...] = tuple(
     {"tree": tree, "radio": radio, "radio_bps": mbps * 1_000_000, "wire_acks": wires, "retry": retry}
@@ -234,9 +239,10 @@ JOINT: tuple[dict[str, Any], ...] = tuple(
     for wires in ("at_once", "delayed")
     for retry in ("pending", "earlier")
 )
-"""The joint search: all combinations of what the text leaves open and the authors' files answer differently."""
+"""The joint search: all combinations of values that the text leaves open and that the authors' files set differently.
+"""
 JOINT_S = 6
-"""Measured time of its runs: a screening."""
+"""The measured time of its runs. They only screen the combinations."""
 JOINT_EXPERIMENTS: dict[str, dict[str, Any]] = {
     e: {"experiment": e, "rate": RATES[e], "duration_s": JOINT_S} for e in ("static", "load", "dynamic")
 }
@@ -261,7 +267,7 @@ SCENE = Scene(
 
 
 def _points(**fixed: Any) -> list[dict[str, Any]]:
-    """Return a point for each experiment; failures that grow by 1 s need 250 s."""
+    """Return a point for each experiment. Failures that grow by 1 s need 250 s."""
     return [{"experiment": e, **({"duration_s": 250} if e == "faults" else {}), **fixed} for e in RATES]
 
 
@@ -396,14 +402,14 @@ class Mobile20Study(Study):
         return params.reaction_us * (MS_PS // 1000)
 
     def duration_ps(self, params: Mobile20Params) -> int:
-        """Return the latest end: measured time and the longest silence."""
+        """Return the latest possible end of the run: the measured time and the longest silence."""
         return params.to_ps + (params.drain_s or DRAIN_S) * S_PS
 
     def scalars(self, params: Mobile20Params, scalars: dict[str, float]) -> dict[str, float]:
         """Add the simulator's counts on the wireless channel during the whole run.
 
         `loss_all` is the share of copies in reach that were lost, including acknowledgements and copies that no host
-        needs. On TCP, the frames sent are added too: segments and their acknowledgements.
+        needs. On TCP, the number of frames sent is added, too: segments and their acknowledgements.
         """
         if "loss_rate" in scalars:
             scalars["loss_all"] = scalars.pop("loss_rate")

@@ -1,4 +1,4 @@
-"""The tables of docs/papers/mobile20.md: every experiment on every engine and radio, in both geometries."""
+"""The tables of docs/papers/mobile20.md: every experiment on every engine and radio, at both distances."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ns-3, unit disk": NS3,
     "ns-3, 802.11": {**NS3, "radio": "wifi"},
 }
-"""column -> engine, and the parameters that are not the defaults"""
+"""Maps a column to its engine and the parameters that differ from the defaults."""
 
 PAPER_RATE = {"static": 5.6, "static_tcp": 5.6, "load": 35.0, "dynamic": 25.0, "faults": 25.0}
 
@@ -87,7 +87,7 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("largest `SBuffer` of station 3, four longer failures", "failure_peak_long", "larger"),
     ],
 }
-"""experiment -> (quantity, scalar, number in the paper)"""
+"""Maps an experiment to (quantity, scalar, number in the paper)."""
 
 
 VARIED = "sbuffer_station_sd/sbuffer_station_mean"
@@ -99,7 +99,7 @@ SCALARS = (
 
 
 GROWTH_S = 20
-"""Measured time of the runs with more and more cells; it is too short for the paper's figures."""
+"""The measured time of the runs with more cells. It is too short for the paper's figures."""
 GROWTH = {
     "`SBuffer` of a station": "sbuffer_station_mean", "delivery delay (s)": "delivery_delay_s",
     "loss of application copies in reach": "loss_application", "`RBuffer` of a host": "rbuffer_host_mean",
@@ -136,13 +136,13 @@ UNBOUNDED: tuple[tuple[str, str, str, float], ...] = (
     ("loss, walking (7.5 to 8.5 %)", "dynamic", "loss_application", 0.08),
     ("delivery delay, walking (s)", "dynamic", "delivery_delay_s", 0.3),
 )
-"""The numbers without a bound that the paper prints for its algorithm, but for the bytes a second."""
+"""The numbers without a bound that the paper prints for its algorithm, except the bytes per second."""
 BYTES = ("bytes sent a second, 35/s", "load", "sent_bytes_per_s", 4_300_000.0)
-"""The tenth. It is 41 times what the paper's own messages of its own length make."""
+"""The tenth number. It is 41 times the size that the paper's own messages of the given length have."""
 
 
 def nine(measured: Measured) -> list[str]:
-    """Compute how far every unbounded number is off, under each reading that was run, and the mean and the worst."""
+    """Compute the deviation of every unbounded number under each reading that was run, with mean and maximum."""
     readings = [one for one in READINGS if any(_nine_of(measured, one.change, row) for row in UNBOUNDED)]
     rows, off = [], [[] for _ in readings]  # type: tuple[list[tuple[str, ...]], list[list[float]]]
     for row in (*UNBOUNDED, BYTES):
@@ -174,7 +174,7 @@ def _mean_and_worst(ratios: list[float], numbers: int) -> str:
 
 
 def joint(measured: Measured) -> list[str]:
-    """Compute the joint search: for each reading the deviation of each of the nine numbers, best mean first."""
+    """Compute the joint search: the deviations of the nine numbers for each reading, with the best mean first."""
     found = []
     for reading in JOINT:
         off = []
@@ -203,7 +203,7 @@ def _mean_off(off: list[float | None]) -> float:
 
 
 def modes(measured: Measured) -> list[str]:
-    """Compute what the modes that are off by default change: short runs of few seeds on INET, a screening."""
+    """Compute the effects of the modes that are off by default. The runs are short and on INET, with few seeds."""
     points: dict[str, dict[str, Any]] = {}
     for sweep in ("window", "walks", "reach", "tcp-load", "uncovered", "victims", "instability", "forever"):
         for point in measured.study.sweeps[sweep]:
@@ -237,8 +237,8 @@ CURVES: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     ("8a", "the station mainly impacted is station 3", "faults", "dynamic", "sbuffer_station_3"),
 )
-"""Figure, statement of the text about its curves, an experiment, another one for comparison, a scalar. The paper prints
-no numbers for these; "standing" is `static` at the rate of `dynamic`."""
+"""For each statement of the text about curves: figure, statement, an experiment, another one for comparison, and a
+scalar. The paper prints no numbers for these. "standing" is `static` at the rate of `dynamic`."""
 
 
 def figures(measured: Measured) -> list[str]:
@@ -260,7 +260,7 @@ def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> 
 
 
 def cells(measured: Measured) -> list[str]:
-    """Compute quantities by number of cells, for standing and walking hosts."""
+    """Compute quantities by number of cells, for standing and for walking hosts."""
     rows = []
     for experiment, words in (("static", "stand"), ("dynamic", "walk")):
         for count in CELLS:
@@ -285,28 +285,28 @@ TRIED = (
           across=("experiment", "rate", "duration_s"), elsewhere=25),
 )  # fmt: skip
 OF_DEFAULT = ("radio", "spacing_m", "placement", "acks", "radio_bps", "intervals", "wire_acks")
-"""The parameters by which the rows of the published numbers differ that are about one number."""
+"""The parameters in which rows of published numbers differ although they are about the same number."""
 
 
 def is_number(row: dict[str, Any]) -> bool:
-    """Return whether a row is the one for a printed number: its reading is the default."""
+    """Return whether a row stands for a printed number, which is the case if its reading is the default."""
     default = {"radio": "unitdisk", "spacing_m": 208.0, "placement": "cells", "acks": "owed", "radio_bps": 0,
                "intervals": "exponential", "wire_acks": "delayed"}  # fmt: skip
     return all(row["parameters"].get(name, default[name]) == default[name] for name in OF_DEFAULT)
 
 
 def is_drawn(_point: dict[str, Any]) -> bool:
-    """Return True: places and broadcasts are drawn at all points."""
+    """Return True, since positions and broadcasts are drawn at all points."""
     return True
 
 
 def is_fitted(_row: dict[str, Any], _point: dict[str, Any]) -> bool:
-    """Return False: the bit rate and the range of interference were calibrated to losses of another geometry, 180 m."""
+    """Return False, since bit rate and interference range were calibrated at another distance of stations, 180 m."""
     return False
 
 
 def _slower(measured: Measured, row: dict[str, Any]) -> list[float]:
-    """Return by how much walking delays deliveries, against the mean of standing hosts at the same rate."""
+    """Return the additional delay of deliveries to walking hosts, over the mean of standing hosts at this rate."""
     point = {name: value for name, value in row["parameters"].items() if name != "experiment"}
     standing = measured.at(**INET, **{**point, "experiment": "static"}).values("delivery_delay_s")
     mean = sum(standing) / len(standing) if standing else 0.0

@@ -1,4 +1,4 @@
-"""Walks that change their direction at fixed intervals, as in the authors' later program, as traces."""
+"""Traces of walks with a new direction at fixed intervals, as in the authors' later program."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from causeway.network.random import STREAM_PROTOCOL, draw_unit
 
 STREAM_WALKS = STREAM_PROTOCOL + 10
 TURN_S = 5
-"""The interval between two changes of direction."""
+"""The time between two changes of direction."""
 S_PS = 10**12
 
 
 def turning(
     stations: tuple[Place, ...], starts: tuple[Place, ...], reach_mm: int, speed_mm_s: int, until_s: int, seed: int
 ) -> tuple[Trace, ...]:
-    """Return a trace for each host: every 5 s a new direction, drawn until it ends in one of the cells."""
+    """Return a trace for each host, with a new direction every 5 s, drawn until the leg ends in one of the cells."""
     return tuple(_walk(stations, start, reach_mm, speed_mm_s, until_s, seed, host) for host, start in enumerate(starts))
 
 

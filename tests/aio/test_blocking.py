@@ -97,7 +97,7 @@ def test_a_step_that_does_not_end_is_named_while_it_lasts(tmp_path):
     (tmp_path / "long_step.py").write_text(LONG_STEP)  # in a process of its own: no other run confines its clock
     done = subprocess.run([sys.executable, str(tmp_path / "long_step.py")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("causeway: a step of the loop at 100 s has taken 0.2 s and goes on, at ") == 1
+    assert done.stderr.count("causeway: a step of the loop at 100 s has taken 0.2 s so far, at ") == 1
     assert "long_step.py" in done.stderr
 
 

@@ -330,7 +330,7 @@ def test_a_program_that_spins_is_named(monkeypatch):
         await spins()
 
     monkeypatch.setattr(loop, "CALLBACKS_AT_ONCE", 10_000)
-    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s without any time passing: .*_run_program"):
+    with pytest.raises(RunError, match=r"node0 ran 10,000 callbacks at 1 s while no time passed: .*_run_program"):
         run(main, 1)
 
 
@@ -344,7 +344,7 @@ def test_a_node_that_touches_a_future_of_another_node_is_an_error():
         await asyncio.sleep(1)
         shared["future"].set_result(1)
 
-    with pytest.raises(RunError, match="node1 at 1 s touched a task or future of node0"):
+    with pytest.raises(RunError, match="node1 at 1 s used a task or future of node0"):
         run(main)
 
 
@@ -394,7 +394,7 @@ async def _signal():
         (_subprocess, "a subprocess would leave the simulation"),
         (_popen, "a subprocess in node0 would leave the simulation"),
         (_thread, "a thread in node0 would leave the simulation: use asyncio.create_task"),
-        (_tls, "create_connection.ssl=....* would leave the simulation: talk in plain text"),
+        (_tls, "create_connection.ssl=....* would leave the simulation: use plain text"),
         (_reader, "add_reader would leave the simulation: use create_datagram_endpoint"),
         (_signal, r"add_signal_handler\(2\) would leave the simulation"),
     ],

@@ -455,5 +455,5 @@ def test_the_doctor_refuses_a_folder_without_tables(tmp_path, inside):
     """A wrong path, such as the folder of tables, would pass for a folder without problems."""
     if inside:
         small(tmp_path)
-    with pytest.raises(UserError, match="is no result folder: it has no tables/"):
+    with pytest.raises(UserError, match="is not a result folder: it has no tables/"):
         check_folder(tmp_path / inside, False, Console(quiet=True))

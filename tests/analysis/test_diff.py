@@ -42,7 +42,7 @@ def test_the_worst_relative_difference_is_named(tmp_path):
 
 def test_comparing_nothing_is_refused_and_names_the_filter(tmp_path):
     a = folder(tmp_path / "a", {"x": 1.0})
-    with pytest.raises(UserError, match="the filter 'y' takes none of their quantities"):
+    with pytest.raises(UserError, match="the filter 'y' selects none of their quantities"):
         diff(a, a, filter="y")
 
 

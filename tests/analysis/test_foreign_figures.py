@@ -61,7 +61,7 @@ def test_a_whole_name_of_one_module_needs_no_wildcard(folder: Path) -> None:
     drawn = pd.read_csv(folder / "report" / "figures.csv")
     assert drawn[drawn["title"] == "One host"]["mean"].tolist() == [1, 2, 3]
     said = words(parse(page))
-    assert "nothing of that name to draw: No such (" in said and "No runs here for: Not here." in said
+    assert "the runs have no scalar or series of this name: No such (" in said and "No runs here for: Not here." in said
 
 
 def test_labels_of_axes_and_legends_are_readable(folder: Path) -> None:
@@ -76,7 +76,7 @@ def test_labels_of_axes_and_legends_are_readable(folder: Path) -> None:
 
 def test_a_plot_without_data_is_reported_if_no_plot_has_data(folder: Path) -> None:
     page = report.write(folder, plots=[Plot("No such", "Aloha", "nothing", "iat")]).read_text()
-    assert "nothing of that name to draw: No such (nothing)" in words(parse(page))
+    assert "the runs have no scalar or series of this name: No such (nothing)" in words(parse(page))
 
 
 def test_a_plots_fields_are_texts(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
 
 def test_two_kinds_may_not_have_one_name(tmp_path: Path, own_kinds) -> None:
     (tmp_path / "mine.py").write_text(DOTS.replace("def dots", "def bar"))
-    with pytest.raises(UserError, match=r"two kinds of plots are called 'bar': of .*kinds/bar\.py:bar and .*mine\.py"):
+    with pytest.raises(UserError, match=r"two kinds of plots are called 'bar', in .*kinds/bar\.py:bar and .*mine\.py"):
         kinds.load(tmp_path / "mine.py")
     (tmp_path / "mine.py").write_text(DOTS)
     kinds.load(tmp_path / "mine.py")

@@ -187,7 +187,7 @@ def test_a_plot_without_runs_is_named_not_drawn(page):
 def test_a_folder_that_describes_no_study_has_a_page_and_says_so(tmp_path):
     folder = fill(tmp_path, engines=("inline",), sizes=(10,), seeds=1)
     said = words(section(parse(report.write(folder).read_text()), "undescribed"))
-    assert "does not say what to draw for: clocks" in said
+    assert "so their plots are not known: clocks" in said
 
 
 @pytest.mark.spark

@@ -235,7 +235,7 @@ class TooSoon(Talker):
 
 def test_a_node_that_breaks_its_lookahead_is_reported_so_on_every_engine() -> None:
     with pytest.raises(
-        RunError, match=r"node \d promised to do nothing within 0.005 s about packets of topic 1 and acts"
+        RunError, match=r"node \d declared to do nothing within 0.005 s about packets of topic 1, but acts"
     ):
         talk("inline", TooSoon)
 
@@ -254,7 +254,7 @@ def test_an_unsubscribed_topic_stays_unsubscribed() -> None:
         def on_broadcast(self, number: int, size_bytes: int) -> None:
             self.declare_lookahead(NOISE)
 
-    with pytest.raises(RunError, match=r"node \d ignores topic 3, and that is for good"):
+    with pytest.raises(RunError, match=r"node \d has unsubscribed from topic 3, which is permanent"):
         talk("inline", Wavers)
 
 
@@ -265,7 +265,7 @@ def test_a_node_that_acts_on_an_unsubscribed_topic_is_reported() -> None:
             if content[0] == "noise":
                 self.send(sender, ("late", 0), 10)
 
-    with pytest.raises(RunError, match=r"node \d promised to do nothing about packets of topic 3 and acts"):
+    with pytest.raises(RunError, match=r"node \d declared to do nothing about packets of topic 3, but acts"):
         talk("inline", Listens)
 
 
@@ -304,7 +304,7 @@ def test_a_lookahead_ended_by_one_packet_allows_an_action_on_the_next() -> None:
 
 def test_a_station_that_keeps_its_lookahead_while_messages_wait_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Station, "_declare_lookahead", lambda self: self.declare_lookahead(ACKNOWLEDGEMENT))
-    with pytest.raises(RunError, match="promised to do nothing about packets of topic 2"):
+    with pytest.raises(RunError, match="declared to do nothing about packets of topic 2"):
         for seed in range(200):
             random_schedule(Random(seed)).play()
 

@@ -108,7 +108,7 @@ def test_moving_on_the_abstract_network_is_an_error():
     from causeway.network.networks import AbstractNetwork, constant_delay
 
     spec = RunSpec("test", {}, 1, AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), MS)
-    with pytest.raises(RunError, match="only hosts of a MobileNetwork move, not nodes of an AbstractNetwork"):
+    with pytest.raises(RunError, match="only hosts of a MobileNetwork can move, not nodes of an AbstractNetwork"):
         run_protocol(InlineEngine(), spec, PerNode(_Mover), [])
 
 
@@ -121,7 +121,7 @@ class _Mover(Probe):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"traces": (ZIGZAG,)}, r"traces has 1 traces for 2 hosts; give each one, or none at all"),
+        ({"traces": (ZIGZAG,)}, r"traces has 1 traces for 2 hosts; allowed: one for each host, or none"),
         ({"host_speeds_mm_s": (1,)}, r"host_speeds_mm_s has 1 speeds for 2 hosts"),
         ({"traces": (ZIGZAG[::-1], None)}, r"the trace of host 0, time_ps, row 1, is 9\d+; allowed: 11\d+ and up"),
         ({"traces": (ZIGZAG[[0, 0]], None)}, r"the trace of host 0, row 1, is 0 ps again; allowed: each time once"),

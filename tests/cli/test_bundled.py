@@ -35,7 +35,7 @@ def test_an_example_is_copied_with_its_files_and_can_be_run(tmp_path: Path) -> N
     assert len(list((tmp_path / "textbook").glob("*.py"))) == len(list((EXAMPLES / "textbook").glob("*.py")))
     printed(["drone.py"], tmp_path)
     (tmp_path / "drone.py").write_text("mine")
-    with pytest.raises(UserError, match=r"drone\.py exists already, with another content"):
+    with pytest.raises(UserError, match=r"drone\.py exists already with another content"):
         printed(["drone"], tmp_path)
     assert (tmp_path / "drone.py").read_text() == "mine"
 

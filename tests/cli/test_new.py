@@ -33,14 +33,14 @@ def test_a_new_protocol_runs(tmp_path: Path) -> None:
 
 def test_an_existing_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("mine")
-    with pytest.raises(UserError, match=r"mine\.py exists already; give another name"):
+    with pytest.raises(UserError, match=r"mine\.py exists already; choose another name"):
         write_protocol(tmp_path / "mine.py", Console(file=StringIO()))
     assert (tmp_path / "mine.py").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["my protocol.py", "1st.py", "mine", "mine.txt"])
 def test_a_file_that_python_cannot_import_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is no name for a protocol"):
+    with pytest.raises(UserError, match="is not a name for a protocol"):
         write_protocol(tmp_path / name, Console(file=StringIO()))
     assert not list(tmp_path.iterdir())
 

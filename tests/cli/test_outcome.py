@@ -159,5 +159,5 @@ def test_the_modules_of_a_users_network_are_printed_with_their_nodes_in_few_word
     reported = "nodes: 0 = N.h[0], 1 = N.h[1], 2 = N.h[2], ..., 19 = N.h[19]"
     assert describe_nodes([{"nodes": many}, {"nodes": many}]) == [reported]
     assert describe_nodes([{"nodes": many}, {"nodes": ["N.a"]}]) == [
-        reported + "; other runs have others (table nodes)"
+        reported + "; other runs have other nodes (table `nodes`)"
     ]

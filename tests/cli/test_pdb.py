@@ -70,7 +70,7 @@ def test_replay_stops_in_the_handler_of_a_node_at_an_instant(tmp_path: Path) -> 
     done = run(tmp_path, RIGHT, "p 'at', self.id, self.now_ps >= 3 * 10**11\nc\n", *replay, "0.3")
     assert "('at', 2, True)" in done.stdout and "the same answers" in done.stdout, done.stdout + done.stderr
     late = run(tmp_path, RIGHT, "", *replay, "4000")
-    assert late.returncode == 2 and "has no such event after that time" in late.stderr
+    assert late.returncode == 2 and "has no such event after this time" in late.stderr
 
 
 @pytest.mark.parametrize("more", [("--jobs", "2"), ("--json",), ("--twice",)])

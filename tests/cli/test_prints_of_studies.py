@@ -47,5 +47,5 @@ def test_a_print_does_not_spoil_json_and_the_order_of_strings_is_fixed(tmp_path:
     assert first["digest"] == both["runs"][0]["digest"] != both["runs"][1]["digest"]
     for said in ("imported", "written", "broadcast"):
         assert said in one.stderr
-    warning = "warning: messages were broadcast and none was delivered; nodes call self.deliver(message) for each"
+    warning = "warning: messages were broadcast, but none was delivered; nodes must call self.deliver(message)"
     assert one.stderr.splitlines().count(warning) == 1

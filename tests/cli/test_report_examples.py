@@ -39,8 +39,8 @@ def written(file: Path, folder: Path, studies: list[str], again_s: float = 20.0)
 @pytest.mark.slow
 def test_expected_violations_get_three_drawn_examples_below(tmp_path: Path) -> None:
     page = written(FLOOD, tmp_path / "r", [str(FLOOD)])
-    assert "Wrong, and nobody expected it" not in page
-    assert "violations in 2 runs (it keeps no order)" in page
+    assert "Unexpected violations and duplicates" not in page
+    assert "violations in 2 runs (flooding keeps no order)" in page
     pictures = of_class(parse(page), "story")
     assert len(pictures) == 3
     for picture in pictures:
@@ -55,7 +55,7 @@ def test_unexpected_violations_head_the_report(unordered: Path, tmp_path: Path) 
     page = written(unordered, tmp_path / "r", [str(unordered)])
     assert len(of_class(parse(page), "story")) == 3
     sections = [one.get("id") for one in parse(page).iter("section")]
-    assert sections[:2] == ["summary", "wrong"] and "Wrong, as expected" not in page
+    assert sections[:2] == ["summary", "wrong"] and "Expected violations and duplicates" not in page
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_without_the_studys_file_or_enough_time_the_report_names_the_command_tha
     tmp_path: Path,
 ) -> None:
     page = written(FLOOD, tmp_path / "r", [])
-    assert "Wrong, as expected" in page and "<img" not in page and "--study FILE.py" in page
+    assert "Expected violations and duplicates" in page and "<img" not in page and "--study FILE.py" in page
     page = written(FLOOD, tmp_path / "r", [str(FLOOD)], again_s=0)
     assert "<img" not in page and "causeway explain flood-" in page
 

@@ -36,7 +36,7 @@ DOES = {
     "os._exit(0)": "OutsideError: os._exit in study talk.py would leave the simulation: raise an error instead",
     "sys.exit(0)": "sys.exit(0) would end the command",
     WAITS: "OutsideError: a thread in study talk.py would leave the simulation: compute in place, or start it with",
-    "os.chdir('/')": "os.chdir('/') would move relative paths",
+    "os.chdir('/')": "os.chdir('/') would change the meaning of relative paths",
 }
 
 

@@ -72,9 +72,9 @@ def test_text_that_is_no_expression_is_refused(text: str) -> None:
 def test_a_run_whose_id_is_a_path_is_refused_where_tables_are_read(run_id: str, tmp_path: Path) -> None:
     row = {name: [0 if name in ("seed", "events") else 0.5 if name == "wall_s" else "x"] for name in RUN}
     store.write_run(tmp_path, {"runs": {**row, "run_id": [run_id]}})
-    with pytest.raises(UserError, match="ids that are paths are refused"):
+    with pytest.raises(UserError, match="an id must not be a path"):
         store.finished_runs(tmp_path)
-    with pytest.raises(UserError, match="ids that are paths are refused"):
+    with pytest.raises(UserError, match="an id must not be a path"):
         store.read_arrow(tmp_path, "runs")
 
 

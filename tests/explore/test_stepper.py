@@ -77,7 +77,7 @@ def test_conditions_in_a_file_are_never_run(tmp_path: Path, example: Path) -> No
     kept = json.loads(example.read_text())
     kept["trial"]["always"] = [f"open({str(tmp_path / 'made')!r}, 'w')"]
     (tmp_path / "evil.json").write_text(json.dumps(kept))
-    with pytest.raises(UserError, match="code and not run from a file"):
+    with pytest.raises(UserError, match="code and are not read from the file"):
         replay_example(tmp_path / "evil.json", QUIET, CAUSAL, False)
     assert not (tmp_path / "made").exists()
 

@@ -185,5 +185,5 @@ def test_a_budget_that_nothing_can_use_is_refused(budget, message) -> None:
 
 
 def test_bounds_are_refused_with_their_own_option() -> None:
-    with pytest.raises(UserError, match="'heard' is no bound; write --bound NAME=N"):
+    with pytest.raises(UserError, match="'heard' is not a bound; write --bound NAME=N"):
         parse_bounds(["heard"])

@@ -59,10 +59,10 @@ def test_the_study_has_ten_hosts_a_cell_and_neighbours_that_fit_the_wires() -> N
 
 
 def test_failures_need_the_station_whose_hosts_fail() -> None:
-    with pytest.raises(UserError, match="cells must be more than that"):
+    with pytest.raises(UserError, match="cells must be larger than this number"):
         make_params(registry.get("mobile20"), {"experiment": "faults", "cells": 3})
 
 
 def test_the_tree_of_the_authors_program_joins_seven_cells_only() -> None:
-    with pytest.raises(UserError, match="tree=three joins 7 cells"):
+    with pytest.raises(UserError, match="tree=three connects 7 cells"):
         make_params(registry.get("mobile20"), {"tree": "three", "cells": 19})

@@ -101,19 +101,19 @@ def test_inets_ns2motionmobility_agrees_except_where_it_is_late(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 1 2 5 3\n", "line 1: has 5 numbers, and a node's line has three for each place"),
-        ("0 1 2 5 nan 4\n", "line 1: has a hole: time 5 s, place \\(nan, 4\\) m"),
+        ("0 1 2 5 3\n", "line 1: has 5 numbers, but a node's line has three for each position"),
+        ("0 1 2 5 nan 4\n", "line 1: a number is missing: time 5 s, position \\(nan, 4\\) m"),
         ("0 1 2\n5 1 1 3 2 2\n", "line 2: goes back in time, from 5 to 3 s"),
-        ("0 1 2 0 3 4\n", "line 1: is at two places at 0 s; hosts do not jump"),
+        ("0 1 2 0 3 4\n", "line 1: is at two positions at 0 s; hosts cannot jump"),
         ("once upon a time\n", "line 1: is neither ns-2 nor BonnMotion"),
         ("", "holds no trace"),
-        ("-1 0 0\n", "line 1: time -1 s, place .* is too far; allowed: 0 s and up"),
+        ("-1 0 0\n", "line 1: time -1 s, position .* is out of range; allowed: 0 s and up"),
         (WALK.replace("at 25.0", "at 5.0"), "line 8: goes back in time, from 12 to 5 s"),
-        (WALK.replace("set X_ 10.0", "set X_ 10.0 m"), "line 2: is no ns-2 movement"),
-        (WALK.replace("$node_(0) set X_ 10.0", ""), "node 0: has no place to start"),
-        (WALK.replace("(0)", "(2)"), "has a node 2 and no node 0; nodes are numbered from 0 on"),
+        (WALK.replace("set X_ 10.0", "set X_ 10.0 m"), "line 2: is not ns-2 movement"),
+        (WALK.replace("$node_(0) set X_ 10.0", ""), "node 0: has no start position"),
+        (WALK.replace("(0)", "(2)"), "has a node 2 but no node 0; nodes must be numbered from 0 on"),
         (WALK.replace("60.0 20.0 10.0", "60.0 20.0 -1"), "line 5: has a speed of -1 m/s; allowed: 0 and up"),
-        (WALK + '$ns_ at 30.0 "$node_(0) set X_ 5.0"\n', "line 9: puts a node elsewhere at 30.0 s; nodes do not jump"),
+        (WALK + '$ns_ at 30.0 "$node_(0) set X_ 5.0"\n', "line 9: moves a node at once at 30.0 s; nodes cannot jump"),
         (WALK.replace("Z_ 0.0", "Z_ 5"), "line 4: puts node 0 at a height of 5 m; networks are flat, allowed: Z_ 0"),
         (WALK + "hello world\n\nand so on\n", "lines 9, 11: are no ns-2 movement \\(hello world\\)"),
         (WALK.replace("0.5 0.25 3.0", "0.5 0.25 1e-300"), "node 0: time .*e\\+30. s, place .* is too far"),
@@ -131,7 +131,7 @@ def test_a_bad_trace_is_reported_in_one_line(text: str, message: str, tmp_path: 
 def test_a_missing_trace_or_one_of_the_wrong_length_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read as a trace"):
         read_traces(tmp_path / "none")
-    with pytest.raises(UserError, match="traces has 5 traces for 4 hosts; give each one, or none at all"):
+    with pytest.raises(UserError, match="traces has 5 traces for 4 hosts; allowed: one for each host, or none"):
         type(ad_hoc((None,)))(**{**vars(ad_hoc((None,) * 4)), "traces": read_traces(CITY)})
 
 

@@ -95,7 +95,7 @@ def test_a_fingerprint_is_kept_the_first_time_and_compared_the_next(tmp_path: Pa
     compare_fingerprint(tmp_path, "run", {("network", "fingerprint"): 0xAB12CD34})
     assert (tmp_path / "run.txt").read_text() == "ab12-cd34\n"
     compare_fingerprint(tmp_path, "run", {("network", "fingerprint"): 0xAB12CD34})
-    with pytest.raises(RunError, match="the fingerprint is 0000-0001, it was ab12-cd34"):
+    with pytest.raises(RunError, match="the fingerprint is 0000-0001, but it was ab12-cd34"):
         compare_fingerprint(tmp_path, "run", {("network", "fingerprint"): 1})
 
 

@@ -64,7 +64,7 @@ def test_duplicate_runs_repeated_settings_and_unknown_names_are_refused(tmp_path
     same = "[Config Same]\nextends = Python\nrepeat = 2\nseed-set = 3\n"
     with pytest.raises(UserError, match=r"runs 0 and 1 of configuration Same .* have the same seed-set"):
         run(tmp_path, project(tmp_path, same, "Same"), "hosts=13")
-    with pytest.raises(UserError, match="hosts is set here and iterated over in configuration Two"):
+    with pytest.raises(UserError, match="hosts is set here and is also an iteration variable of configuration Two"):
         run(tmp_path, project(tmp_path), "hosts=13")
     with pytest.raises(UserError, match=r"omnetpp\.ini: No such config: Three"):
         run(tmp_path, project(tmp_path, config="Three"))

@@ -20,7 +20,7 @@ RIGHT = talking.RIGHT["BROADCAST"]
 def check(said: Said, same: bool) -> None:
     assert said.returncode == (0 if same else 1), said.stdout + said.stderr
     if same:
-        assert "the same twice: " in said.stdout
+        assert "both runs are the same: " in said.stdout
     else:
         assert "the runs differ after" in said.stdout and "talk.py:" in said.stdout
 
@@ -49,4 +49,4 @@ def test_each_run_of_a_configuration_is_compared_with_itself(tmp_path: Path) -> 
     asked = ["--ini", str(ini), "--config", "Python", "--set", "messages=10", "--set", "processes=9"]
     said = causeway("run", str(FLOOD), *asked, "--twice", cwd=tmp_path)
     check(said, same=True)
-    assert said.stdout.count("the same twice: ") == 2
+    assert said.stdout.count("both runs are the same: ") == 2

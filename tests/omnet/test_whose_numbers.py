@@ -75,7 +75,7 @@ def test_an_explanation_of_a_recorded_run_names_the_hosts(causeway_here: Command
     assert causeway_here("replay", str(recording), "--study", FLOOD).returncode == 0
     recording.unlink()
     said = causeway_here("explain", "out", "--study", FLOOD)
-    assert said.returncode == 2 and "run it with --record" in said.stderr
+    assert said.returncode == 2 and "repeat it with --record" in said.stderr
 
 
 # ---- never old numbers ----------------------------------------------------------------------------------------------

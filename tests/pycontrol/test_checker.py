@@ -148,9 +148,9 @@ def test_a_flag_is_right_if_delivering_at_that_moment_would_violate():
 
 
 def test_impossible_rows_are_refused_with_a_message():
-    with pytest.raises(ValueError, match="the next message is 0"):
+    with pytest.raises(ValueError, match="the next message must be 0"):
         scalars_of(2, [(BROADCAST, 0, 1)])
-    with pytest.raises(ValueError, match="was not broadcast yet"):
+    with pytest.raises(ValueError, match="has not been broadcast yet"):
         scalars_of(2, [(DELIVER, 0, 0)])
 
 

@@ -147,5 +147,5 @@ def test_an_engine_that_reports_too_many_copies_is_refused() -> None:
         protocol.on_window(Window(1, 3 * S, True, one * int(Kind.ARRIVAL), one * S, one, one * 0, one * 0))
 
     arrive()
-    with pytest.raises(ProtocolError, match=r"node 1, at 1 s: .* packet 0 after its last one"):
+    with pytest.raises(ProtocolError, match=r"node 1, at 1 s: .* packet 0 after the last one"):
         arrive()

@@ -39,7 +39,7 @@ IN_HANDLERS: dict[str, tuple[Does, str, str]] = {
     "a request to everyone": (
         lambda n: n.request(-1, "hi", 9, n.on_packet, n.on_start), "request was given peer=-1", "self.send",
     ),
-    "a reply to nobody": (lambda n: n.reply("hi"), "reply is called outside of a request", "self.current_request"),
+    "a reply to nobody": (lambda n: n.reply("hi"), "reply is called outside the handler", "self.current_request"),
     "an unknown peer": (lambda n: n.send(7, "hi"), "send was given peer=7", "-1 to 2 (EVERYONE is -1)"),
     "a peer as text": (lambda n: n.send("all", "hi"), "send was given peer='all'", "EVERYONE is -1"),
     "a content without a size": (lambda n: n.send(0, Box()), "size_of knows no Box", "give size_bytes"),
@@ -77,8 +77,8 @@ def test_a_service_in_init_is_answered_with_where_it_belongs(does: Does, service
 
 
 OUTSIDE: dict[str, tuple[Callable[[], object], str, str]] = {
-    "rng": (lambda: Silent().rng.random(), "rng is used outside of a handler", "random.Random of your own"),
-    "a service": (lambda: Silent().send(1, "hi"), "send is used by a node of no run", "causeway.run(MyNode, ...)"),
+    "rng": (lambda: Silent().rng.random(), "rng is used outside a handler", "your own random.Random"),
+    "a service": (lambda: Silent().send(1, "hi"), "send is used by a node that is not", "causeway.run(MyNode, ...)"),
     "no number": (lambda: cw.seconds(None), "seconds was given None", "a number"),  # type: ignore[arg-type]
     "a word": (lambda: cw.ms("soon"), "ms was given 'soon'", "a number"),
     "a truth": (lambda: cw.metres(True), "metres was given True", "a number"),
@@ -97,7 +97,7 @@ OUTSIDE: dict[str, tuple[Callable[[], object], str, str]] = {
     "a node": (lambda: cw.run(Silent(), NO_NODES), "the protocol is a Silent", "give the class, Silent"),
     "a rate": (lambda: cw.run(Silent, NO_NODES, broadcasts=5), "broadcasts is an int", "causeway.poisson(rate)"),
     "an unknown engine": (lambda: cw.run(Silent, NO_NODES, engine="ns-3"), "'ns-3'", "did you mean 'ns3'?"),
-    "one seed": (lambda: cw.compare(Silent, Silent, NO_NODES, seeds=[1]), "two seeds or more", "seeds=range(10)"),
+    "one seed": (lambda: cw.compare(Silent, Silent, NO_NODES, seeds=[1]), "at least two seeds", "seeds=range(10)"),
     "a value in place of values": (lambda: cw.sweep(Silent, {"loss": "x"}, NO_NODES), "is 'x'", "['x']"),
 }  # fmt: skip
 

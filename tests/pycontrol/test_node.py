@@ -229,10 +229,10 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
         (lambda n: n.set_timer("t", 0.3), "as seconds(0.3) or ms(300) return them"),
         (lambda n: n.set_timer("t", seconds(n.now / 3)), "seconds(0.0003333333333333333) is not a whole number of pic"),
         (lambda n: n.send(9, "x"), "send was given peer=9; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
-        (lambda n: n.send(0, object()), "give size_bytes, or define an attribute size_bytes on object"),
-        (lambda n: n.deliver(0), "deliver was given message=0; allowed: nothing, as no node has called new_message()"),
-        (lambda n: (n.new_message(), n.deliver(1)), "deliver was given message=1; allowed: a whole number, 0 to 0, wh"),
-        (lambda n: n.runtime.nodes[0].rng, "node 0 acts (rng) in a handler of node 2; a node acts in its own handlers"),
+        (lambda n: n.send(0, object()), "pass size_bytes, or define an attribute size_bytes in object"),
+        (lambda n: n.deliver(0), "deliver was given message=0; allowed: none, since no node has called new_message()"),
+        (lambda n: (n.new_message(), n.deliver(1)), "deliver was given message=1; allowed: a whole number, 0 to 0, th"),
+        (lambda n: n.runtime.nodes[0].rng, "node 0 acts (rng) in a handler of node 2; a node can act only in its own"),
         (lambda n: n.crash(5), "crash was given node=5; allowed: a whole number, 0 to 2"),
         (lambda n: n.recover(1.0), "recover was given node=1.0; allowed: a whole number, 0 to 2"),
     ],
@@ -242,10 +242,10 @@ def test_a_mistake_is_one_line_with_the_remedy(does: Any, message: str) -> None:
 
 
 def test_a_generator_outside_of_handlers_is_refused() -> None:
-    with pytest.raises(Misuse, match="rng is used outside of a handler; draw in the handlers and __init__"):
+    with pytest.raises(Misuse, match="rng is used outside a handler; use it in the handlers and __init__"):
         Node().rng  # noqa: B018
     protocol, _ = small_run(Node)
-    with pytest.raises(Misuse, match="rng is used outside of a handler"):
+    with pytest.raises(Misuse, match="rng is used outside a handler"):
         protocol.nodes[0].rng  # noqa: B018
 
 

@@ -91,7 +91,7 @@ def test_a_model_logs_too(tmp_path: Path) -> None:
 
 
 def test_a_wrong_level_or_file_is_refused_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--log loud is no level; allowed: debug, info, warning, error, critical"):
+    with pytest.raises(UserError, match="--log loud is not a level; allowed: debug, info, warning, error, critical"):
         logging_nodes("loud").__enter__()
     with pytest.raises(UserError, match=r"--log-file .*; choose a file that can be written"):
         logging_nodes("info", tmp_path).__enter__()

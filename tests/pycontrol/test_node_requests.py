@@ -199,9 +199,9 @@ def test_every_order_of_replies_and_time_outs_is_searched() -> None:
         (lambda n: n.request(0, "x", 5, None, n.on_down), "request was given on_reply=None; allowed: a method of this"),
         (lambda n: n.request(0, "x", 5, n.on_timer, print), "request was given on_timeout=<built-in function print>;"),
         (lambda n: n.request(0, "x", 0.5, n.on_timer, n.on_down), "as seconds(0.3) or ms(300) return them"),
-        (lambda n: n.reply("x"), "reply is called outside of a request; call it in the handler of the request's conte"),
+        (lambda n: n.reply("x"), "reply is called outside the handler of a request; call it in the handler"),
         (lambda n: n.reply("x", 3), "reply was given request=3; allowed: a value of self.current_request"),
-        (lambda n: n.request(0, object(), 5, n.on_timer, n.on_down), "give size_bytes, or define an attribute size_by"),
+        (lambda n: n.request(0, object(), 5, n.on_timer, n.on_down), "pass size_bytes, or define an attribute size_by"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_with_the_remedy(does: Any, expected: str) -> None:

@@ -227,7 +227,7 @@ def test_a_handler_that_a_call_leads_to_is_watched_for_changed_contents() -> Non
         (lambda n: n.every(5, n.on_down), "every was given period_ps=5; allowed: at least the reaction time, 0.001 s"),
         (lambda n: n.every(0.5, n.on_down), "as seconds(0.3) or ms(300) return them"),
         (lambda n: n.after(5, lambda: None), "allowed: a method of this node, as in self.on_late, or functools.partia"),
-        (lambda n: n.after(5, n.on_down()), "(call it without parentheses)"),
+        (lambda n: n.after(5, n.on_down()), "(write it without parentheses)"),
         (lambda n: n.after(5, n.runtime.nodes[0].on_down), "allowed: a method of this node"),
     ],
 )  # fmt: skip

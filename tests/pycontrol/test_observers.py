@@ -41,7 +41,7 @@ MISTAKES: dict[str, tuple[Callable[[int], Any], str]] = {
     "another type": (lambda nodes: [5], "observers.* returned 5 in its list; allowed: an Observer"),
     "the checker of a smaller run": (
         lambda nodes: [cw.CausalityChecker(3)],
-        "node [34] is observed by a CausalityChecker of 3 nodes; give it the number of nodes of the run",
+        "node [34] is observed by a CausalityChecker for 3 nodes; make it with the number of nodes of the run",
     ),
     "one that fails": (lambda nodes: [Failing()], r"Failing, at [\d.]+ s, in observe\(...\): KeyError: 'x'"),
 }
@@ -57,7 +57,7 @@ def test_a_wrong_observer_is_named(mistake: str) -> None:
 def test_an_observer_of_an_earlier_run_is_refused_since_its_numbers_would_be_those_of_both() -> None:
     counter = Counter()
     assert run(lambda nodes: [counter]).scalars["rows"] == 5 + 5 * 5, "broadcasts and deliveries"
-    with pytest.raises(cw.UserError, match=r"Counter has observed a run already; observers.* returns new ones"):
+    with pytest.raises(cw.UserError, match=r"Counter has already observed a run; observers.* must return new ones"):
         run(lambda nodes: [counter])
 
 
@@ -65,12 +65,12 @@ def test_a_new_observer_may_have_the_address_of_a_former_one(monkeypatch: pytest
     former, new = Counter(), Counter()
     monkeypatch.setattr(observing, "_former", {id(new): former})
     assert observing.validated_observers([new], "observers") == [new]
-    with pytest.raises(cw.UserError, match="has observed a run already"):
+    with pytest.raises(cw.UserError, match="has already observed a run"):
         observing.validated_observers([new], "observers")
 
 
 def test_a_checker_never_writes_beyond_its_arrays() -> None:
     checker = cw.CausalityChecker(2)
     one = np.zeros(1, np.int64)
-    with pytest.raises(ValueError, match="node -1 is observed by a CausalityChecker of 2 nodes"):
+    with pytest.raises(ValueError, match="node -1 is observed by a CausalityChecker for 2 nodes"):
         checker.observe(one.astype(np.uint8), one, np.array([-1], np.int32), one)

@@ -87,7 +87,7 @@ def test_copies_for_which_there_is_no_memory_are_reported_before_they_are_made(m
     assert re.match(
         r"at 0\.\d+ s: the run takes 0\.\d GB; allowed: 0\.0 GB, 80% of the memory that was free before; node 1 ", found
     )
-    assert re.search(r"; [\d,]+ copies and timers are in flight; let a node remember", found)
+    assert re.search(r"; [\d,]+ copies and timers are in flight; let a node store", found)
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
             lambda n: n.declare_lookahead(1, True),
             "declare_lookahead was given lookahead_ps=True; allowed: a whole number",
         ),
-        (lambda n: n.move(True, 0, 1), "move: only hosts of a MobileNetwork move, not nodes of"),
+        (lambda n: n.move(True, 0, 1), "move: only hosts of a MobileNetwork can move, not nodes of"),
         (lambda n: n.call_begins("reed", "k"), "call_begins was given what='reed'; allowed: 'read', 'write' or 'cas'"),
     ],
 )
@@ -244,7 +244,7 @@ def test_a_packet_that_comes_to_another_node_than_its_own_is_reported() -> None:
 
     script = Script(np.array([MS]), np.array([2]), np.array([100]))
     spec = RunSpec("test", {}, 1, AbstractNetwork(3, delay=constant_delay(1), workload=Workload(3, script=script)), MS)
-    with pytest.raises(RunError, match="the engine gives node 0 packet 0, which is for node 1"):
+    with pytest.raises(RunError, match="the engine delivers packet 0 to node 0, but it is for node 1"):
         run_protocol(Swapping(), spec, PerNode(lambda _: Sends(), 2), [])
 
 
@@ -300,7 +300,7 @@ def test_a_misspelt_handler_is_named_with_the_right_name() -> None:
         def on_pakcet(self, content, sender, interface):
             pass
 
-    assert refusal(Slip).startswith("Slip.on_pakcet is never called: no handler has that name; did you mean on_packet?")
+    assert refusal(Slip).startswith("Slip.on_pakcet is never called: no handler has this name; did you mean on_packet?")
 
     class Other(Node):
         def onBroadcast(self, number, size_bytes):
@@ -336,7 +336,7 @@ def test_a_users_method_may_have_a_name_close_to_a_handlers() -> None:
 def test_a_handler_that_other_frameworks_name_otherwise_is_reported(name: str, meant: str) -> None:
     foreign = type("Foreign", (Node,), {name: lambda self, *given: None})
     assert refusal(foreign).startswith(
-        f"Foreign.{name} is never called: no handler has that name; did you mean {meant}?"
+        f"Foreign.{name} is never called: no handler has this name; did you mean {meant}?"
     )
 
 
@@ -360,8 +360,8 @@ def test_a_handler_that_would_not_run_when_it_is_called_is_reported() -> None:
         async def on_packet(self, content, sender, interface):
             pass
 
-    assert refusal(Yields).startswith("Yields.on_broadcast is a generator function (it has a yield), whose body never")
-    assert refusal(Awaits).startswith("Awaits.on_packet is a coroutine function (async def), whose body never runs")
+    assert refusal(Yields).startswith("Yields.on_broadcast is a generator function (it has a yield), whose body is")
+    assert refusal(Awaits).startswith("Awaits.on_packet is a coroutine function (async def), whose body is")
     assert "Programs" in refusal(Awaits)
 
 
@@ -436,9 +436,9 @@ def test_a_node_or_a_protocol_of_an_earlier_run_is_reported() -> None:
     """Its memory of the first run would change the numbers of the second."""
     kept = [Node() for _ in range(3)]
     run(PerNode(lambda id_: kept[id_]))
-    with pytest.raises(ProtocolError, match=r"a new Node each time; this one is node 0 already"):
+    with pytest.raises(ProtocolError, match=r"a new Node each time; this one is already node 0"):
         run(PerNode(lambda id_: kept[id_]))
     protocol = PerNode(lambda _: Node())
     run(protocol)
-    with pytest.raises(ProtocolError, match="this PerNode has taken part in a run already; a study's"):
+    with pytest.raises(ProtocolError, match="this PerNode has already been used in a run; a study's"):
         run(protocol)

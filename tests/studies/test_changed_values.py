@@ -78,7 +78,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_study_that_cannot_be_pickled_is_not_stored(call: str, tmp_path: Path) -> None:
-    with pytest.raises(cw.UserError, match=r"holds something that cannot be pickled \(an open file, a lock\)"):
+    with pytest.raises(cw.UserError, match=r"contains an object that cannot be pickled \(an open file, a lock\)"):
         CALLS[call](tmp_path)
 
 

@@ -141,7 +141,7 @@ def test_missing_files_of_a_study_are_reported(study):
 
     shutil.rmtree(study.parent / "data")
     (job,) = campaign.plan(str(study), "inline", [{}], 1, 1)
-    with pytest.raises(Exception, match=r"names files 'data/\*.txt'"):
+    with pytest.raises(Exception, match=r"declares files 'data/\*.txt'"):
         shipped._pack(job)
 
 

@@ -118,12 +118,12 @@ def test_processes_import_siblings_and_an_edit_makes_other_runs(tmp_path: Path) 
     first = command(study, out, "--reps", "2", "--jobs", "2")
     assert first.returncode == 0 and all_in(first.stdout) == 15, first.stderr + first.stdout
     more = command(study, out, "--reps", "3", "--jobs", "2").stdout
-    assert "2 of 3 runs were here already; --fresh makes them anew" in more
+    assert "2 of 3 runs were already there; --fresh repeats them" in more
     assert "other code" not in more
     written(tmp_path / "study", helper=7)
     edited = command(study, out, "--reps", "3", "--jobs", "2").stdout
     assert "already" not in edited and all_in(edited) == 20
-    assert "3 more runs here are of other code; reports separate them" in edited
+    assert "3 more runs here were made by other code; reports separate them" in edited
     before = store.read_pandas(out, "runs").set_index("run_id")["started_at"]
     assert "already" not in command(study, out, "--reps", "3", "--jobs", "2", "--fresh").stdout
     store.forget_versions()
@@ -139,7 +139,7 @@ def test_a_worker_refuses_a_run_whose_study_was_edited_after_it_was_planned(tmp_
     written(tmp_path, helper=9)
     received = pickle.loads(sent)
     assert received.run_id == job.run_id, "it is still the run that was planned"
-    with pytest.raises(UserError, match=r"study\.py were changed after the run was planned"):
+    with pytest.raises(UserError, match=r"study\.py have changed since the run was planned"):
         run_job(received)
 
 
@@ -166,7 +166,7 @@ def test_a_sibling_with_the_name_of_a_module_in_use_is_refused(tmp_path: Path) -
     study = written(tmp_path)
     study.write_text(edited(study.read_text(), ("import helper\n", "import helper, numpy\n")))
     (tmp_path / "numpy.py").write_text("")
-    with pytest.raises(UserError, match=r"imports numpy, and there are two: .*give yours another name"):
+    with pytest.raises(UserError, match=r"imports numpy, but there are two: .*rename yours"):
         registry.get(str(study))
 
 

@@ -77,12 +77,12 @@ def any_network(seed: int, lost: float = 0.0) -> cw.AbstractNetwork:
 MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a parameter that both take": (
         lambda: run(Lossy, params={"loss": 0.3}),
-        "both Lossy and AbstractNetwork take a parameter loss, .* rename the one of Lossy",
+        "both Lossy and AbstractNetwork have a parameter loss, .* rename the parameter of Lossy",
     ),
     "a parameter that both take, swept": (lambda: swept({"loss": [0.3]}, Lossy), "both Lossy and AbstractNetwork"),
     "a seed that both take": (
         lambda: run(Seeded, any_network, params={"seed": 3}),
-        "both Seeded and any_network take a parameter seed",
+        "both Seeded and any_network have a parameter seed",
     ),
     "a delay of another type": (
         lambda: cw.AbstractNetwork(5, delay="x"),  # type: ignore[arg-type]
@@ -94,9 +94,9 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "points with different parameters": (
         lambda: swept([{"loss": 0.1}, {"recv_ps": 5}]),
-        "point 0 of the sweep has no recv_ps, which others have; give every point the same parameters",
+        "point 0 of the sweep has no recv_ps, but other points have it; give every point the same parameters",
     ),
-    "no folder": (lambda: run(out=""), "out is ''; name a folder, as in out='results', or leave it out"),
+    "no folder": (lambda: run(out=""), "out is ''; name a folder, as in out='results', or omit it"),
     "no folder of a sweep": (lambda: swept({"loss": [0.1]}, out=""), "out is ''; name a folder"),
     "a folder with a line break": (lambda: run(out="new\nline"), r"'new\\nline' has a control character in its name"),
     "a folder of another type": (lambda: run(out=b"x"), "out is b'x'; name a folder"),
@@ -109,11 +109,11 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: cw.poisson("5"),  # type: ignore[arg-type]
         "a segment was given rate_per_s='5'; allowed: broadcasts per second, a number",
     ),
-    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, and hot_nodes is 0; give both"),
+    "a hot share of no node": (lambda: cw.Segment(0, 5.0, 0.5), "hot_share=0.5, but hot_nodes is 0; set both"),
     "no messages": (lambda: cw.poisson(5, messages=0), "poisson was given messages=0; allowed: 1 and up, or None"),
     "points that are no dicts": (lambda: swept([("loss", 0.1)]), r"a point of the sweep is \('loss', 0.1\); allowed:"),
     "no points": (lambda: swept(None), "a point of the sweep is None; allowed: a dict of lists"),
-    "processes of another type": (lambda: swept({"loss": [0.1]}, jobs="2"), "--jobs '2': at least one process"),
+    "processes of another type": (lambda: swept({"loss": [0.1]}, jobs="2"), "--jobs is '2'; allowed: a whole number"),
     "fractions in a script": (
         lambda: run(broadcasts=cw.Script([0.5], [0], [1])),  # type: ignore[arg-type]
         "the script's time_ps is float64; allowed: whole numbers",
@@ -179,7 +179,7 @@ class Failing(Echo):
 
 
 def test_a_sweep_with_failed_runs_raises_an_error_that_has_the_finished_ones(tmp_path: Path) -> None:
-    words = "2 of 4 runs failed; may_fail=True returns the others; the first, Failing-.*: out of order"
+    words = "2 of 4 runs failed; may_fail=True returns the finished ones; the first, Failing-.*: out of order"
     with pytest.raises(cw.SweepError, match=words) as caught:
         swept({"bad": [False, True]}, Failing, out=tmp_path)
     assert caught.value.sweep.frame()["bad"].tolist() == [False, False]

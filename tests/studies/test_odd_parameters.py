@@ -213,14 +213,14 @@ def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_lo
         ("ladc18", {"trees": 65}, "trees=65 is more than the 64 processes there are"),
         ("hash", {"delay_min_ms": 1000, "delay_mean_ms": 1}, "delay_min_ms=1000 is above delay_mean_ms=1"),
         ("dcs23", {"load": "bell", "rate": 5, "low_rate": 10}, "low_rate=10 is above rate=5, the load at the peak"),
-        ("dcs23", {"entries": 30, "components": 4}, "entries=30 is a plain clock, without components"),
+        ("dcs23", {"entries": 30, "components": 4}, "entries=30 is a fixed clock without components"),
         ("dcs23", {"load": "skewed", "skewed_from_s": 0}, "bad value '0' for parameter skewed_from_s"),
-        ("mobile20", {"rate": 0, "intervals": "staggered"}, "rate=0 has no intervals"),
-        ("mobile20", {"rate": 0, "retry": "later"}, "rate=0 has no intervals"),
+        ("mobile20", {"rate": 0, "intervals": "staggered"}, "rate=0 gives no intervals"),
+        ("mobile20", {"rate": 0, "retry": "later"}, "rate=0 gives no intervals"),
         ("mobile20", {"experiment": "faults", "duration_s": 1}, "ends before the first failure"),
         ("hash", {"rate": "inf"}, "bad value 'inf' for parameter rate"),
         ("hash", {"delay_mean_ms": 1e18}, "bad value '1e+18' for parameter delay_mean_ms"),
-        ("hash", {"rate": 1e-3, "messages": 10_000_000}, "time until so many messages are sent"),
+        ("hash", {"rate": 1e-3, "messages": 10_000_000}, "time until all messages are sent"),
         ("icpp18", {"nodes": 63}, "choose a power of two"),
         ("dcs23", {"load": "skewed", "duration_s": 10}, "skewed_from_s=50 is not before the end, 10 s"),
         ("dcs23", {"rate": 1e6, "target_error": 1e-9}, "no clock is large enough for rate=1e+06"),
@@ -235,7 +235,7 @@ def test_impossible_parameters_are_refused_with_the_reason(study: str, parameter
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
 def test_a_seed_that_the_tables_cannot_hold_is_refused(seed: int) -> None:
-    with pytest.raises(UserError, match=r"a seed is at least 0 and below 2\^63"):
+    with pytest.raises(UserError, match=r"a seed must be at least 0 and below 2\^63"):
         Job("hash", {}, seed, "inline")
 
 

@@ -238,26 +238,26 @@ def test_a_handlers_error_is_one_of_the_run_and_leaves_the_clock_real() -> None:
 MOBILE = cw.MobileNetwork.hexagons(cells=1, hosts=2)
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no end": (lambda: cw.run(Echo, NETWORK, broadcasts=cw.poisson(5)), r"give until=causeway.seconds\(10\)"),
-    "timers for ever": (lambda: cw.run(Ticker, NETWORK), r"its timers go on for ever; give until=causeway.seconds"),
+    "timers for ever": (lambda: cw.run(Ticker, NETWORK), r"timers are set again and again; add until=causeway.seconds"),
     "no builder": (lambda: cw.run(Echo, MOBILE, engine="inline"), "does not run on engine inline; it runs on"),
     "engine": (lambda: cw.run(Echo, NETWORK, engine="inlin"), "unknown engine 'inlin'; did you mean 'inline'"),
-    "no node": (lambda: cw.run(dict, NETWORK), r"dict is no class of nodes; write class dict\(causeway.Node\)"),  # type: ignore[arg-type]
+    "no node": (lambda: cw.run(dict, NETWORK), r"dict is not a class of nodes; write class dict\(causeway.Node\)"),  # type: ignore[arg-type]
     "an instance": (lambda: cw.run(Echo(), NETWORK), "the protocol is an Echo; .* give the class, Echo"),  # type: ignore[call-overload]
     "a protocol": (lambda: cw.run(cw.PerNode(Echo), NETWORK), r"each run needs a new one, as in lambda: PerNode"),  # type: ignore[call-overload]
     "no network": (lambda: cw.run(Echo), "Echo needs a network, as in causeway.run"),
     "a number as network": (lambda: cw.run(Echo, 5), "the network is an int; allowed: AbstractNetwork"),  # type: ignore[call-overload]
     "two workloads": (
         lambda: run(network=cw.AbstractNetwork(3, workload=cw.Workload(rate=5))),
-        "the network has a workload, and broadcasts=... is another; leave one of them out",
+        "the network has a workload, and broadcasts=... is another one; remove one of them",
     ),
     "no workload": (lambda: run(broadcasts=50), r"broadcasts is an int; allowed: causeway.poisson\(rate\)"),
     "float": (lambda: run(until=1.5), r"until is 1.5; allowed: a time above 0, as in until=causeway.seconds\(10\)"),
     "seconds": (lambda: run(until=10), "less than the reaction time .* as seconds"),
     "parameter": (lambda: run(params={"los": 0.1}), "unknown parameter of Echo and its network 'los'.* 'loss'"),
     "a strange one": (lambda: run(params={"loss": object()}), "parameter loss is an object; allowed: numbers, text"),
-    "a study's": (lambda: cw.run(ToyStudy, until=5), "until is given with a study, which has its own"),
+    "a study's": (lambda: cw.run(ToyStudy, until=5), "until cannot be combined with a study, which has its own"),
     "observers": (lambda: run(observers=[1]), "observers is a list; allowed: a function from the number of nodes"),
-    "seed": (lambda: run(seed=-1), "a seed is at least 0"),
+    "seed": (lambda: run(seed=-1), "a seed must be at least 0"),
     "a text as seed": (lambda: run(seed="x"), "a seed is 'x'; allowed: whole numbers"),
 }
 

@@ -124,7 +124,7 @@ def test_a_content_that_is_changed_after_it_was_sent_is_found(who: str, tmp_path
     reported = next(iter(tally.failed.values()))
     assert reported.startswith("node ")
     assert CHANGED[who]["expected"] in reported and CHANGED[who]["attribute"] in reported
-    assert "send a copy, or change a copy of what arrived" in reported
+    assert "send a copy, or change a copy of the received content" in reported
 
 
 def test_contents_that_no_other_node_has_may_be_changed(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_contents_that_no_other_node_has_may_be_changed(tmp_path: Path) -> None:
     ("code", "reported"),
     [
         ("sys.exit(0) if params.exits else None", "study talk: sys.exit(0) would end the command"),
-        ("os.chdir('/') if params.exits else None", "study talk: os.chdir('/') would move relative paths"),
+        ("os.chdir('/') if params.exits else None", "study talk: os.chdir('/') would change the meaning"),
         ("exec('raise KeyboardInterrupt') if params.exits else None", "study talk: KeyboardInterrupt would end the"),
         ("exec('raise GeneratorExit') if params.exits else None", "study talk: GeneratorExit would end the command"),
     ],

@@ -53,7 +53,7 @@ def test_a_vector_clock_makes_no_errors():
         ({"remember": 100}, "power of two"),
         ({"quiet": True}, "needs one_request"),
         ({"search": "near", "remember": 32}, "remember=32 is below twice the reach, 25 messages"),
-        ({"search": "near", "remember": 2**15}, "what is near each message would take"),
+        ({"search": "near", "remember": 2**15}, "what is near each message would have"),
     ],
 )
 def test_contradicting_parameters_are_refused_in_words(wrong, words):

@@ -97,8 +97,8 @@ MISTAKES = {
         r"parameter loss of the sweep is 0.1; allowed: a list of values, \[0.1\]",
     ),
     "no value": (lambda: swept({"loss": []}), "the sweep has no point"),
-    "one seed": (lambda: cw.compare(Echo, Sized, NETWORK, seeds=[1]), "compare needs two seeds or more"),
-    "jobs": (lambda: swept(jobs=0), "at least one process is needed"),
+    "one seed": (lambda: cw.compare(Echo, Sized, NETWORK, seeds=[1]), "compare needs at least two seeds"),
+    "jobs": (lambda: swept(jobs=0), "allowed: a whole number, at least 1"),
 }
 
 
@@ -135,7 +135,7 @@ def test_a_script_without_a_guard_is_an_error_with_the_remedy(tmp_path: Path) ->
     text = (FLOOD + SWEEP.replace("MESSAGES", "20")).replace('if __name__ == "__main__":', "if True:")
     (tmp_path / "flood.py").write_text(text)
     done = subprocess.run([sys.executable, "flood.py"], cwd=tmp_path, capture_output=True, text=True, env=environment())
-    assert 'put the call under if __name__ == "__main__":' in done.stderr
+    assert 'move the call below if __name__ == "__main__":' in done.stderr
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_a_folder_becomes_numbers_and_numbers_become_tables(folder: Path, tmp_pa
     page = tmp_path / "icpp18.md"
     page.write_text(PAGE)
     reported = tables.update(study, [folder], page)
-    assert "4 runs" in reported[0] and "left as they are: other (typed)" in reported[1]
+    assert "4 runs" in reported[0] and "not changed: other (typed)" in reported[1]
     text = page.read_text()
     assert "typed by hand" not in text and "of another study" in text and "nobody writes" in text
     assert text.count("| 4 | 12") == 1, "three packets for each of four messages"
@@ -100,17 +100,17 @@ def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, t
     page = tmp_path / "icpp18.md"
     page.write_text(PAGE)
     reported = tables.update(study, [folder], page)
-    assert "small (no run has packets at one of its points)" in reported[1] and page.read_text() == PAGE
+    assert "small (no run of one of its points has packets)" in reported[1] and page.read_text() == PAGE
     page.write_text(PAGE.replace("| typed by hand |\n", ""))
     tables.update(study, [folder], page)
     assert (
-        "<!-- table: icpp18 small -->\nNot run: no run has packets at one of its points.\n<!-- end -->"
+        "<!-- table: icpp18 small -->\nNot run: no run of one of its points has packets.\n<!-- end -->"
         in page.read_text()
     )
 
 
 def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="name the result folders"):
+    with pytest.raises(UserError, match="add the result folders"):
         page = tmp_path / "icpp18.md"
         page.write_text(PAGE)
         tables.update(registry.get("icpp18"), [], page)
@@ -129,7 +129,9 @@ def test_a_table_of_a_folder_with_runs_of_several_codes_is_refused(tmp_path: Pat
     ran_by("aaaaaaaa", mixed, 1)
     assert len(tables.reduced(study, ("packets",), [mixed])) == 1
     ran_by("bbbbbbbb", mixed, 2)
-    several = r"mixed: runs of icpp18 on inline are of 2 codes: aaaaaa.*bbbbbb.*a table shows one code"
+    several = (
+        r"mixed: runs of icpp18 on inline were made by 2 versions of the code.*: aaaaaa.*bbbbbb.*a table shows one code"
+    )
     with pytest.raises(UserError, match=several):
         tables.reduced(study, ("packets",), [mixed])
 

@@ -178,7 +178,7 @@ def test_a_folder_without_write_permission_is_named_with_the_remedy(
 ) -> None:
     """Refuse to compile then: numba's default folders are beside the sources, where changes are not noticed."""
     monkeypatch.setenv(VARIABLE, cache)
-    with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: make room there, or name "):
+    with pytest.raises(UserError, match=rf"^compiled code cannot be kept in {cache}/.*: free some space there, or "):
         compiled_code.kernels_dir()
 
 
@@ -194,7 +194,7 @@ def test_a_full_disk_while_compiled_code_is_stored_is_reported_in_one_line(tmp_p
     )
     reported = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in reported
-    assert "File too large; make room for the results and for the cache folder" in reported, reported
+    assert "File too large; free some space for the results and for the cache folder" in reported, reported
 
 
 # ---- the sources that compiled functions use -------------------------------------------------------------------------

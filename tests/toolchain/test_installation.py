@@ -40,7 +40,7 @@ def test_a_temporary_cache_folder_that_others_can_enter_is_refused(fallback: Pat
         installation.cache_dir()
     assert str(refused.value).startswith(f"{fallback} cannot be the cache folder")
     assert "(mode 0700)" in str(refused.value)
-    assert str(refused.value).endswith("name another folder in CAUSEWAY_CACHE")
+    assert str(refused.value).endswith("set CAUSEWAY_CACHE to another folder")
 
 
 def test_a_temporary_cache_folder_of_another_user_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_link_or_a_file_in_place_of_the_temporary_cache_folder_is_refused(fall
 
 def test_an_impossible_cache_folder_is_refused(fallback: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(fallback / "nowhere"))
-    with pytest.raises(UserError, match=r"cannot be made .*: name a folder in CAUSEWAY_CACHE$"):
+    with pytest.raises(UserError, match=r"cannot be made .*: set CAUSEWAY_CACHE to another folder$"):
         installation.cache_dir()
 
 
@@ -89,7 +89,7 @@ def test_a_zip_is_unpacked_only_into_a_cache_folder_of_this_user_alone(fallback:
     )  # fmt: skip
     assert done.returncode == status, done.stderr
     if status:
-        assert "remove it, or name another folder in CAUSEWAY_CACHE" in done.stderr.splitlines()[-1]
+        assert "remove it, or set CAUSEWAY_CACHE to another folder" in done.stderr.splitlines()[-1]
         assert list(fallback.iterdir()) == []
     else:
         assert done.stdout.startswith(f"{fallback}/unpacked/")

@@ -126,7 +126,9 @@ def test_an_inet_that_needs_a_newer_omnetpp_is_skipped_or_refused_if_it_is_the_o
 def test_an_inet_that_the_adapter_is_not_written_for_is_refused(tmp_path: Path, version: str, how: str) -> None:
     root = install(tmp_path / "omnetpp", "6.4")
     why = inet_refusal(install_inet(tmp_path / "inet", version), root, "6.4")
-    assert why is not None and f"INET {version}" in why and f"is {how} than the adapter is written for" in why
+    assert (
+        why is not None and f"INET {version}" in why and f"is {how} than the versions that the adapter supports" in why
+    )
     assert "4.5, 4.6 or 4.7" in why
 
 
@@ -259,7 +261,7 @@ def test_an_inet_root_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("INET_ROOT", "/nonexistent")
     found = find_omnetpp()
     assert found is not None
-    assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is no built INET")
+    assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is not a built INET")
 
 
 def test_the_pair_that_is_used_comes_first_and_the_others_are_those_to_test_as_well(

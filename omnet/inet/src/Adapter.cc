@@ -136,7 +136,7 @@ void Adapter::addSender(int node, int interface, PacketSender *sender) {
 
 void Adapter::addConnections(int node, ConnectionUser *user) { nodes_.at(node)->connections = user; }
 
-// Returns dynamic ports, which no server uses, one after the other.
+// Returns dynamic ports, which no server uses, in ascending order.
 int Adapter::opens(int node, int64_t connection) {
     int &last = nodes_.at(node)->last_port;
     last = last < FIRST_PORT || last == Constant::LAST_PORT ? FIRST_PORT : last + 1;

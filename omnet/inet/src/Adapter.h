@@ -28,7 +28,7 @@ class PacketSender {
 class ConnectionUser {
   public:
     virtual ~ConnectionUser() {}
-    // Does one of LISTEN to ABORT; does nothing if the connection is over.
+    // Carries out one of LISTEN to ABORT; does nothing if the connection is over.
     virtual void act(const Action &action) = 0;
     // Drops all connections without a message to the other ends: the node fails.
     virtual void forget() = 0;
@@ -36,7 +36,7 @@ class ConnectionUser {
 
 class Adapter : public omnetpp::cSimpleModule {
   public:
-    // Returns the adapter of the network around a module; null if the network runs without a bridge.
+    // Returns the adapter of the network that contains a module; null if the network runs without a bridge.
     static Adapter *find(omnetpp::cModule *inside);
 
     // ---- events, at the current simulation time --------------------------------------------------------------------
@@ -49,7 +49,7 @@ class Adapter : public omnetpp::cSimpleModule {
     // Records a position.
     void placed(int node, const inet::Coord &at);
 
-    // Counts TCP connections that were opened, or broke.
+    // Counts TCP connections that were opened or that broke.
     void tcpOpened() { ++opened_; }
     void tcpBroken() { ++broken_; }
 
@@ -65,9 +65,9 @@ class Adapter : public omnetpp::cSimpleModule {
     // ---- the nodes -------------------------------------------------------------------------------------------------
     void addSender(int node, int interface, PacketSender *sender);
     void addConnections(int node, ConnectionUser *user);
-    // Returns the local port for a connection that a node opens; the other end recognizes the connection by it.
+    // Returns the local port for a connection that a node opens. The other end recognizes the connection by it.
     int opens(int node, int64_t connection);
-    // Returns the connection that a node opened from a port; -1 if it was given up.
+    // Returns the connection that a node opened from a port; -1 if the node has given it up.
     int64_t accepts(int node, int port);
     void gaveUp(int64_t connection);
     bool isUp(int node) const { return bridge_->is_up(node); }

@@ -123,7 +123,7 @@ void ConnectionApp::socketAvailable(TcpSocket *socket, inet::TcpAvailableInfo *i
     socket->accept(info->getNewSocketId());
 }
 
-// Returns TCP's module for a socket's connection; null if there is none any more.
+// Returns TCP's module for a socket's connection; null if the connection no longer exists.
 cModule *ConnectionApp::tcpOf(const TcpSocket &socket) const {
     const std::string name = "conn-" + std::to_string(socket.getSocketId());
     return tcp_->getSubmodule(name.c_str());
@@ -151,7 +151,7 @@ void ConnectionApp::handleMessage(cMessage *message) {
     const int id = tags.getTag<inet::SocketInd>()->getSocketId();
     const auto found = by_socket_.find(id);
     if (found != by_socket_.end() && tells_of_data(message)) {
-        delete message;  // its signal was handled already
+        delete message;  // its signal has already been handled
     } else if (found != by_socket_.end()) {
         found->second->socket->processMessage(message);
     } else {
@@ -176,14 +176,14 @@ void ConnectionApp::write(End &end, int64_t bytes) {
     end.socket->send(packet);
 }
 
-// Takes bytes that the program has read from TCP.
+// Reads bytes from TCP that the program has read.
 void ConnectionApp::read(End &end, int64_t bytes) {
     bytes = std::min(bytes, end.arrived - end.taken);
     end.taken += bytes;
     take_read(*end.socket, bytes, end.taken == end.arrived);
 }
 
-// TCP has passed on its data: sends the other end an acknowledgement if it waits for the window to open.
+// TCP has passed its data on: sends an acknowledgement to the other end if that waits for the window to open.
 void ConnectionApp::socketDataArrived(TcpSocket *socket, inet::Packet *packet, bool) {
     delete packet;
     End &end = *static_cast<End *>(socket->getUserData());
@@ -193,7 +193,7 @@ void ConnectionApp::socketDataArrived(TcpSocket *socket, inet::Packet *packet, b
     end.tcp->sendAck();
 }
 
-// Returns whether the other end's FIN, which has a sequence number like a byte, has arrived in order.
+// Returns whether the other end's FIN has arrived in order. It has a sequence number like a byte.
 static bool other_end_closed(const TcpConnection &tcp) {
     const int state = tcp.getFsmState();
     return state == inet::tcp::TCP_S_CLOSE_WAIT || state == inet::tcp::TCP_S_LAST_ACK ||
@@ -207,7 +207,7 @@ void ConnectionApp::lookAt(const End &end) {
 }
 
 void ConnectionApp::arrivedMore(End &end) {
-    if (tcpOf(*end.socket) != end.tcp) return;  // TCP has deleted it: its end is being reported
+    if (tcpOf(*end.socket) != end.tcp) return;  // TCP has deleted it, and its end is being reported
     const auto *state = end.tcp->getState();
     const uint32_t in_order = state->rcv_nxt - state->irs - 1 - (other_end_closed(*end.tcp) ? 1 : 0);
     const uint32_t more = in_order - static_cast<uint32_t>(end.arrived);
@@ -216,7 +216,7 @@ void ConnectionApp::arrivedMore(End &end) {
     tell(Kind::BYTES, end, more);
 }
 
-// Returns the established end of a connection of TCP; null if it is none of the program's.
+// Returns the established end of a connection of TCP; null if it does not belong to the program.
 ConnectionApp::End *ConnectionApp::endOf(cComponent *tcp_connection) {
     const auto found = by_socket_.find(check_and_cast<TcpConnection *>(tcp_connection)->getSocketId());
     return found != by_socket_.end() && found->second->tcp ? found->second : nullptr;
@@ -245,7 +245,7 @@ void ConnectionApp::receiveSignal(cComponent *source, simsignal_t, uintval_t ack
 // ---- the end of a connection ----------------------------------------------------------------------------------------
 void ConnectionApp::socketPeerClosed(TcpSocket *socket) { otherIsDone(*static_cast<End *>(socket->getUserData())); }
 
-// Both ends have closed the connection, or TCP did so by itself and has deleted it.
+// Both ends have closed the connection, or TCP has closed it by itself and deleted it.
 void ConnectionApp::socketClosed(TcpSocket *socket) {
     End &end = *static_cast<End *>(socket->getUserData());
     if (end.other_is_done)

@@ -13,7 +13,8 @@ using inet::Coord;
 
 Define_Module(CoveredMobility);
 
-// The most draws for an allowed position or leg. If so many fail, the area is too thin: an error of the configuration.
+// The maximum number of draws for an allowed position or leg. If this many fail, the area is too thin, which is an
+// error of the configuration.
 static const int kMostDraws = 100000;
 
 // The ns-3 adapter draws from the same stream in the same order, so that the same seed gives the same walks.
@@ -48,7 +49,7 @@ void CoveredMobility::findDescribed() {
     high_ = Coord(area_mm[2] / 1000.0, area_mm[3] / 1000.0, 0);
 }
 
-// Reads the stations' positions from NED parameters, as their mobility modules may not be initialized yet.
+// Reads the stations' positions from NED parameters, since their mobility modules may not be initialized yet.
 void CoveredMobility::findArea() {
     cModule *network = inet::getContainingNode(this)->getParentModule();
     const char *name = par("stations");

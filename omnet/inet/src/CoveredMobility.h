@@ -13,7 +13,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
 
     // Makes a node stand still while it is down (if standWhenDown).
     void setUp(bool up);
-    // Sends the host straight to a position, where it stays. It no longer walks, nor follows its trace.
+    // Sends the host straight to a position, where it stays. It no longer walks or follows its trace.
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
 
   protected:
@@ -22,7 +22,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     bool covered_only_ = true, standing_ = false;
     inet::Coord low_, high_;  // corners of the area
     int64_t seed_ = 0, node_ = 0, draws_ = 0;
-    Path path_;  // its trace, or the way of a command
+    Path path_;  // its trace, or the way to the position of a command
     bool has_area_ = false;
 
     int numInitStages() const override { return inet::NUM_INIT_STAGES; }

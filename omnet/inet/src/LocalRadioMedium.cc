@@ -41,7 +41,7 @@ void LocalRadioMedium::removeRadio(const IRadio *radio) {
     grid_is_there = false;
 }
 
-// Returns how far a node can have moved since the last update of the grid; NaN if unknown.
+// Returns the distance that a node may have moved since the last update of the grid; NaN if unknown.
 double LocalRadioMedium::stepsSinceLook() const {
     const double usual_m_s = mediumLimitCache->getMaxSpeed().get();
     return (usual_m_s < fastest_m_s ? fastest_m_s : usual_m_s) * (simTime() - looked_at).dbl();

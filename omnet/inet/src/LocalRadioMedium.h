@@ -25,7 +25,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     void addRadio(const IRadio *radio) override;
     void removeRadio(const IRadio *radio) override;
-    // Notes that a node may be this fast from now on.
+    // Records that a node may be this fast from now on.
     void atLeastAsFast(double speed_m_s) { fastest_m_s = std::max(fastest_m_s, speed_m_s); }
     // Returns false for a jammed receiver or one on the other side of a partition. The signal is interference there.
     bool isReceptionAttempted(const IRadio *receiver, const ITransmission *transmission,
@@ -50,7 +50,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
     void addArrival(const IRadio *receiver, const ITransmission *transmission, omnetpp::simtime_t &last_end);
 };
 
-// The results that the medium has computed for a transmission: entries for the radios near it, and no others.
+// The results that the medium has computed for a transmission. There are entries only for the radios near it.
 class LocalCommunicationCache : public inet::physicallayer::VectorCommunicationCache {
   public:
     using IRadio = inet::physicallayer::IRadio;

@@ -12,7 +12,7 @@ class PeerStreams : public TcpLinks::Owner {
     PeerStreams(ProtocolNodes &nodes, int node, int port, omnetpp::simtime_t reconnect_after,
                 omnetpp::cSimpleModule *app);
 
-    // Listens, if the host has TCP.
+    // Listens if the host has TCP.
     void listen();
     void sendPacket(const PacketTag &tag);
     bool take(omnetpp::cMessage *message) { return links_.take(message); }

@@ -127,7 +127,7 @@ void ProtocolApp::onNode(bool up) {
     switch_->setUp(up);
 }
 
-// INET itself (a scenario) stops or starts the host: reports it as any failure.
+// INET itself (a scenario) stops or starts the host, which is reported like any failure.
 bool ProtocolApp::handleOperationStage(inet::LifecycleOperation *operation, inet::IDoneCallback *) {
     Enter_Method("the host is switched");
     const int stage = operation->getCurrentStage();

@@ -1,6 +1,7 @@
 // The protocol's application in a host of a user's own INET network: datagrams, streams, failures and positions.
 //
-// A host gets one by `causeway-nodes` (ProtocolNed.cc) or as one of its app[]. Nothing else of the network is changed.
+// A host gets the application by `causeway-nodes` (ProtocolNed.cc) or as one of its app[]. Nothing else in the network
+// is changed.
 #pragma once
 
 #include "HostSwitch.h"

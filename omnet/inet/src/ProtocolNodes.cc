@@ -46,7 +46,7 @@ static bool path_before(cModule *a, cModule *b) { return before(a->getFullPath()
 
 ProtocolNodes &ProtocolNodes::ofRun() {
     static std::unique_ptr<ProtocolNodes> nodes;
-    static const Bridge *of = nullptr;  // every network has a bridge of its own
+    static const Bridge *of = nullptr;  // every network has its own bridge
     if (of != &Bridge::instance()) {
         of = &Bridge::instance();
         nodes.reset(new ProtocolNodes());
@@ -68,7 +68,7 @@ ProtocolNodes::ProtocolNodes() : bridge_(Bridge::instance()) {
     network->subscribe(inet::packetDroppedSignal, this);
 }
 
-// A simulation that is started with CAUSEWAY_COUNT_NODES ends here: the controller reads the number from its output.
+// A simulation that is started with CAUSEWAY_COUNT_NODES ends here. The controller reads the number from its output.
 static void end_if_counting(size_t nodes) {
     if (std::getenv("CAUSEWAY_COUNT_NODES")) throw cTerminationException("causeway: the network has %zu nodes", nodes);
 }
@@ -145,14 +145,14 @@ void ProtocolNodes::hostSwitched(int node, bool up) {
     bridge_.happen({AdapterBase::Due::SWITCH, {Act::NODE, 0, node, up, 0, now_ps(), 0}});
 }
 
-// Reports a datagram for one node as lost when a module on its way drops it. One for all nodes may have further copies,
-// and TCP sends its segments again.
+// Reports a datagram for one node as lost if a module on its way drops it. A datagram for all nodes may have further
+// copies, and TCP sends its segments again.
 void ProtocolNodes::receiveSignal(cComponent *, simsignal_t, cObject *object, cObject *details) {
     auto packet = dynamic_cast<inet::Packet *>(object);
     auto drop = dynamic_cast<inet::PacketDropDetails *>(details);
     if (!packet || !drop || packet->getTotalLength() == inet::b(0)) return;
     switch (drop->getReason()) {
-        case inet::INCORRECTLY_RECEIVED:  // its MAC may try again, or another one was meant
+        case inet::INCORRECTLY_RECEIVED:  // its MAC may try again, or another datagram was meant
         case inet::NOT_ADDRESSED_TO_US:
         case inet::DUPLICATE_DETECTED:
         case inet::OTHER_PACKET_DROP:

@@ -33,7 +33,7 @@ class ProtocolNodes : public omnetpp::cListener {
     inet::L3Address addressOf(int node);
     // Returns the node with this address, -1 if there is none.
     int nodeOf(const inet::L3Address &address);
-    // Returns the index of an access point in the order of NED paths; -1 if it is none.
+    // Returns the index of an access point in the order of NED paths; -1 if the module is not one.
     int accessPointOf(const inet::MacAddress &address);
     // Calls `each(id)` for every interface of a host that leads out of it and is up.
     void eachInterface(omnetpp::cModule *host, const std::function<void(int)> &each) const;

@@ -36,8 +36,8 @@ void ReceptionMeter::initialize(int stage) {
     if (adapter_) getParentModule()->subscribe(inet::packetDroppedSignal, this);
 }
 
-// The medium signals radios, transmissions and their arrivals; a radio signals a packet that it passes up just before
-// its arrival ends.
+// The medium signals radios, transmissions and their arrivals. A radio signals a packet that it passes up just before
+// the packet's arrival ends.
 void ReceptionMeter::receiveSignal(cComponent *source, simsignal_t signal, cObject *value, cObject *details) {
     if (signal == inet::packetSentToUpperSignal) {
         auto packet = check_and_cast<inet::Packet *>(value);
@@ -84,7 +84,7 @@ void ReceptionMeter::departure(const ITransmission *transmission) {
     }
 }
 
-// Returns whether the frame is a datagram for one node, and that is out of range.
+// Returns whether the frame is a datagram for one node that is out of range.
 bool ReceptionMeter::outOfReach(const PacketTag &tag, const ITransmission *transmission) const {
     if (tag.interface != Interface::WIRELESS || tag.peer < 0) return false;
     auto mobility = check_and_cast<inet::IMobility *>(adapter_->moduleOf(tag.peer)->getSubmodule("mobility"));
@@ -111,7 +111,7 @@ void ReceptionMeter::arrivalEnded(const IReception *reception) {
         adapter_->lost(receiver.node, tag->packet, Interface::WIRELESS);
 }
 
-// The sender's MAC has given up repeating a frame: now the datagram is lost. (TCP sends its segments again.)
+// The sender's MAC has stopped repeating a frame, so the datagram is lost. (TCP sends its segments again.)
 void ReceptionMeter::gaveUp(const inet::Packet *packet) {
     const PacketTag *tag = find_tag(packet->peekAll().get());
     if (tag && tag->interface == Interface::WIRELESS) adapter_->lost(tag->peer, tag->packet, Interface::WIRELESS);

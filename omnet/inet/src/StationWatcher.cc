@@ -89,7 +89,8 @@ void StationWatcher::scheduleNext(cMessage *timer, simtime_t every) {
 
 void StationWatcher::look(bool check, bool report_all) {
     for (Walker &w : walkers_) {
-        if (adapter_ && !adapter_->isUp(w.node)) continue;  // it sees nothing; a change is reported when it is up again
+        // the node sees nothing; a change is reported when it is up again
+        if (adapter_ && !adapter_->isUp(w.node)) continue;
         const inet::Coord at = w.mobility->getCurrentPosition();
         const int station = check ? cells_.nearest(point(at)) : w.station;
         const bool changed = station != w.station;

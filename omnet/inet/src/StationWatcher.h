@@ -13,10 +13,10 @@ class Adapter;
 
 class StationWatcher : public omnetpp::cSimpleModule {
   public:
-    // Has `call(node, station)` called at every change.
+    // Makes every change call `call(node, station)`.
     void onChange(std::function<void(int, int)> call) { calls_.push_back(call); }
 
-    // Starts the checks, when a host that stood so far begins to move.
+    // Starts the checks when a host that stood until now begins to move.
     void somebodyMoves();
 
     ~StationWatcher() override {
@@ -32,9 +32,9 @@ class StationWatcher : public omnetpp::cSimpleModule {
     };
 
     Cells cells_;
-    bool moving_ = false;  // whether any node can move
+    bool moving_ = false;  // true if any node can move
     omnetpp::simtime_t check_every_, position_every_;
-    omnetpp::simtime_t places_every_;  // for the record; 0: never
+    omnetpp::simtime_t places_every_;  // for the recorded positions; 0: never
     std::vector<Walker> walkers_;
     std::vector<Walker> all_;  // stations, too
     std::vector<std::function<void(int, int)>> calls_;

@@ -41,8 +41,8 @@ void StreamApp::openWires() {
     }
 }
 
-// A host at a new station closes the connection to the old one. The first packet opens the new connection, so that
-// hosts do not all open theirs at the same instant.
+// A host at a new station closes the connection to the old one. The first packet opens the new connection, so hosts do
+// not all open connections at the same instant.
 void StreamApp::follow(int station) {
     Enter_Method("follow");
     const int old = station_;

@@ -51,7 +51,7 @@ TcpLinks::Link *TcpLinks::add(TcpSocket *socket, int peer) {
     return (links_[socket->getSocketId()] = std::move(link)).get();
 }
 
-// Removes a connection that is gone.
+// Removes a connection that has ended.
 void TcpLinks::drop(TcpSocket *socket) {
     const auto found = links_.find(socket->getSocketId());
     if (found == links_.end()) return;

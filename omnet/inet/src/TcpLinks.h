@@ -1,5 +1,5 @@
-// Packets in TCP's byte stream, one connection for each pair of nodes. If both open one at the same time, each sends on
-// its own. Packets not yet sent on a lost connection are sent on the next one.
+// Packets in TCP's byte stream, one connection for each pair of nodes. If both nodes open one at the same time, each
+// sends on its own. Packets that were not yet sent on a lost connection are sent on the next one.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ class TcpLinks : public inet::TcpSocket::ICallback {
         virtual inet::L3Address addressOf(int node) = 0;
         // Returns the node with an address; -1 if there is none.
         virtual int nodeOf(const inet::L3Address &address) = 0;
-        // Returns whether connections to a node are opened from here, not by the other node.
+        // Returns whether this node opens connections to another node, not the other way round.
         virtual bool opens(int) const { return true; }
         // Returns whether a lost connection to a node is opened again even if no packets wait.
         virtual bool keeps(int) const { return false; }

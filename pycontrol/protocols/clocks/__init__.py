@@ -1,6 +1,6 @@
-"""Causal broadcast with logical clocks: vector clocks and probabilistic ones (paper `hash`, Algorithm 1).
+"""Causal broadcast with logical clocks: vector clocks and probabilistic clocks (paper `hash`, Algorithm 1).
 
-A process counts each message that it delivers in the entries f(sender) of its clock. A message carries the clock of its
+A process counts each delivered message in the entries f(sender) of its clock. A message carries the clock of its
 sender, and a receiver delays it until its own clock has caught up. If every process has an entry of its own, the order
 is exact. If processes share entries, a message is rarely delivered too early.
 

@@ -49,11 +49,11 @@ def _pick(left, taken, rows, bits):
 def draw_even_entries(seed, nodes, size, entries):
     """Draw f such that the numbers of processes that share an entry differ by at most one.
 
-    Each row is drawn from the uses that are left of each entry; then the rows are shuffled.
+    Each row is drawn from the remaining uses of each entry. Then the rows are shuffled.
     """
     each = nodes * entries // size
     left, alike = np.full(size, each, np.int64), np.ones(size, np.int64)
-    for i in range(nodes * entries % size):  # distinct entries that are used once more
+    for i in range(nodes * entries % size):  # distinct entries with one use more
         left[_pick(alike, left > each, -1, draw(seed, STREAM_ENTRIES, nodes, i))] += 1
     f = np.zeros((nodes, entries), np.int32)
     for p in range(nodes):
@@ -76,13 +76,13 @@ def choose_entries(seed: int, nodes: int, size: int, entries: int, even: bool) -
 
 
 def own_entries(nodes: int) -> NDArray[np.int32]:
-    """Return f(p) = {p}, that of the vector clock."""
+    """Return f(p) = {p}, which makes a vector clock."""
     return np.arange(nodes, dtype=np.int32)[:, None].copy()
 
 
 @inlined
 def entry_lacking(clock, p, need, slot):
-    """Return an entry in which the clock of p is behind the message's needs, or -1 if it may be delivered."""
+    """Return an entry in which the clock of p is behind the message's needs, or -1 if the message can be delivered."""
     lacking = np.int32(0)
     for x in range(clock.shape[1]):  # without a break, so that the compiler vectorizes it
         lacking |= clock[p, x] - need[slot, x]

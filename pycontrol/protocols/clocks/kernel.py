@@ -45,7 +45,7 @@ def _release(s, slot):
 
 @compiled
 def _suspicious(s, p, slot, sender):
-    """Return whether every entry in which the message counts is ahead of its need already (Mostefaoui's detector)."""
+    """Return whether each entry in which the message counts is already ahead of its need (Mostefaoui's detector)."""
     ahead = True
     for x in s.f[sender]:
         ahead &= s.clock[p, x] > s.need[slot, x]
@@ -68,7 +68,7 @@ def _deliver(c, s, tape, now_ps, p, slot):
 
 @compiled
 def _deliver_waiting(c, s, tape, now_ps, p):
-    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
+    """Deliver waiting messages of p, beginning again with the first deliverable one, until none is deliverable."""
     lines = s.lines
     previous, item = END, lines.first[p]
     while item != END:

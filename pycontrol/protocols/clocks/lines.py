@@ -8,7 +8,7 @@ from causeway.pycontrol.state_arrays import compiled
 
 @compiled
 def hold(lines, p, slot, entry):
-    """Append a message to the queue of p; `entry` is one in which the clock of p is behind."""
+    """Append a message to the queue of p. `entry` is an entry in which the clock of p is behind."""
     item = lines.spare[lines.counts[0].waiting]
     lines.counts[0].waiting += 1
     lines.counts[0].waited += 1
@@ -24,7 +24,7 @@ def hold(lines, p, slot, entry):
 
 @compiled
 def take_out(lines, p, previous, item):
-    """Remove an item from the queue of p; `previous` is the item before it, or END."""
+    """Remove an item from the queue of p. `previous` is the item before it, or END."""
     following = lines.following[item]
     if previous == END:
         lines.first[p] = following

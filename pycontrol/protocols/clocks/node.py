@@ -1,7 +1,7 @@
 """Causal broadcast with a probabilistic or vector clock: the reference implementation of Algorithm 1 of `hash`.
 
-It is one process, for reading and small runs. The vectorized implementation is `vectorized.py`; both give the same
-digest.
+The class is one process, for readers and small runs. The vectorized implementation is `vectorized.py`; both give the
+same digest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ProbabilisticNode(Node):
         self.deliver_waiting()
 
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """Deliver a message, or hold it until it is deliverable."""
+        """Deliver a message, or hold it until it can be delivered."""
         m: Message = content
         if self.deliverable(m):
             self.deliver_remote(m)
@@ -54,7 +54,7 @@ class ProbabilisticNode(Node):
             self.waiting.append(m)
 
     def deliverable(self, m: Message) -> bool:
-        """Return whether V_i[x] >= m.V[x] for all x, one less where the message itself counts (line 4)."""
+        """Return whether V_i[x] >= m.V[x] for all x, with m.V[x] - 1 for the entries in which m counts (line 4)."""
         counted = self.f[m.sender]
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 

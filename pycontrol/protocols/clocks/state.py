@@ -21,7 +21,7 @@ class Lines(NamedTuple):
     entry: Annotated[I32, ITEM]
     spare: Annotated[I32, ITEM, COUNTING]  # free items, from `counts.waiting` on
     counts: Annotated[Record, fields(waiting="i8", waited="i8")]
-    """The number of items that wait now, and that ever waited."""
+    """The number of items that wait now, and the number of all items that have waited."""
 
 
 class ClockState(NamedTuple):

@@ -74,12 +74,12 @@ class ProbabilisticClock(Protocol):
         return take(self._tape, self.context)
 
     def scalars(self) -> Mapping[str, float]:
-        """Return how many messages ever waited, and how many still wait."""
+        """Return the number of messages that have waited, and of those that still wait."""
         counts = self._s.lines.counts[0]
         return {"waited": float(counts["waited"]), "undelivered": float(counts["waiting"])}
 
     def _make_room(self, events: int, broadcasts: int) -> None:
-        """Make room for the most that a window of so many events can need."""
+        """Make room for the maximum that a window with this number of events can need."""
         waiting = int(self._s.lines.counts["waiting"][0])
         self._s = with_room(reserve(self._s, broadcasts), item=waiting + events)
         self._tape = with_room(self._tape, reported=3 * events + 2 * waiting, act=broadcasts)

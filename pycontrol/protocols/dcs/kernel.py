@@ -1,6 +1,6 @@
 """The hot path: broadcast, reception and delivery, event by event over arrays (Algorithm 2 of dcs23).
 
-`handle` goes through the events of a window until a timer, which `vectorized.py` handles, or until it needs more room.
+`handle` processes the events of a window up to a timer, which `vectorized.py` handles, or until it needs more room.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from causeway.pycontrol.state_arrays import compiled, inlined
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_TIMER, report
 
 CONTROL = 1 << 40
-"""The first packet id of rounds. Smaller ids are those of messages."""
+"""The first packet id of rounds. Smaller ids are ids of messages."""
 
 END, AT_TIMER, NEEDS_SLOT, NEEDS_WAITING, NEEDS_TAPE, STALE = range(6)
 """The reasons for which `handle` returns."""
@@ -130,7 +130,7 @@ def _wait(s, p, slot):
 
 @compiled
 def _deliver_waiting(s, tape, p, now_ps):
-    """Deliver messages that wait at p, the first deliverable one each time, until none is deliverable."""
+    """Deliver waiting messages of p, beginning again with the first deliverable one, until none is deliverable."""
     again = True
     while again:
         again = False
@@ -183,8 +183,9 @@ def handle(s, tape, mail, events, row):
                 return NEEDS_WAITING, row
             if _changes(s, p, slot) and not adapt(s, p, slot):
                 return STALE, row
-            # Entries count deliveries, so that a process which has delivered all that the sender had covers every
-            # entry. The comparison of entries may also succeed wrongly, which is the error of probabilistic clocks.
+            # Entries count deliveries, so a process that has delivered everything that the sender had delivered covers
+            # every entry. The comparison of entries may also succeed wrongly, which is the error of probabilistic
+            # clocks.
             ready = _has_all(s.past, got, p, slot) or _covers(s, p, slot)
             report(tape, DELIVER if ready else HELD, now_ps, p, ref)
             if ready:

@@ -1,4 +1,4 @@
-"""The packets of rounds: each process reads those that it has received, and sends its own, at its tick.
+"""The packets of rounds. At its tick, each process reads the packets that it has received, and sends its own.
 
 A packet of round r has the id CONTROL + r * (N + 2) + part. Part N is the request, N + 1 the decision, and p < N the
 acknowledgement of process p.
@@ -30,10 +30,10 @@ class Mailroom:
         self.blocked = np.zeros(nodes, np.int32)
         """The number of undecided rounds in which each process takes part."""
         self.behind = np.zeros(nodes, np.bool_)
-        """The processes that refused a round because they had a component above the round's, and have not started one
-        since."""
+        """The processes that refused a round because they had a component above that of the round, and that have not
+        started one since."""
         self.unread: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-        """Received packets that were not read yet: (receivers, packets)."""
+        """Received packets that have not been read yet: (receivers, packets)."""
         self.outbox: list[tuple[NDArray[Any], ...]] = []
         """Packets to send at the current tick: (senders, packets, peers, sizes)."""
 
@@ -50,7 +50,7 @@ class Mailroom:
         return True
 
     def read(self, s: DcsState, nodes: NDArray[np.int32]) -> None:
-        """Let some processes read their packets, by round: first answers, then the request, then the decision."""
+        """Make some processes read their packets, by round: first answers, then the request, then the decision."""
         if not self.unread:
             return
         to, packet = (np.concatenate(c) for c in zip(*self.unread, strict=True))
@@ -92,7 +92,7 @@ class Mailroom:
         self._send(r, self.nodes + 1, r.starter, BROADCAST_PEER, 1)
 
     def _send(self, r: rounds.Round, part: Any, sender: Any, peer: int, extra_bytes: int) -> None:
-        """Send a packet from one process, or from each of several; `part` and `sender` are numbers or arrays."""
+        """Send a packet from one process, or from each of several. `part` and `sender` are numbers or arrays."""
         packet = CONTROL + r.number * (self.nodes + 2) + np.atleast_1d(part).astype(np.int64)
         rows = len(packet)
         size = np.full(rows, HEADER_BYTES + extra_bytes)

@@ -1,8 +1,8 @@
 """The reference implementation of Dynamic Clock Sets: one process, with the paper's names (dcs23, Sections III and IV).
 
 Tests compare it with the vectorized implementation (`kernel.py`, `rounds.py`) on the same events, and search models of
-it exhaustively. `docs/papers/dcs23.md` explains the departures from the paper's text. The conditions concerned are
-methods of their own, so that a test can put the printed text back and show that it fails.
+it exhaustively. `docs/papers/dcs23.md` explains the departures from the paper's text. Each of these conditions is a
+separate method, so that a test can replace it by the printed text and show that this fails.
 """
 
 from __future__ import annotations
@@ -76,14 +76,15 @@ class Process:
         self.active = components
         self.s_incr = tuple(s_incr)
         self.incarnation: dict[int, int] = {}
-        """The number of removals of each component that was ever removed."""
+        """The number of removals of each component that has been removed at least once."""
         self.waiting: list[Message] = []
         self.delivered: set[int] = set()
         self.sent: list[Message] = []
         self.blocked: frozenset[int] = frozenset()
         """The undecided rounds in which this process takes part."""
         self.answers: dict[int, tuple[Request, int, bool]] = {}
-        """The undecided rounds that it started: the request, the number of missing answers, and False after a no."""
+        """The undecided rounds that it started: the request, the number of missing answers, and whether all answers so
+        far are yes."""
 
     # ---- Algorithm 2 ----------------------------------------------------------------------------------------------
     def broadcast(self, id_: int) -> Message:
@@ -158,7 +159,7 @@ class Process:
         self.active = len(self.d)
 
     def expand(self) -> bool:
-        """Activate or add one component and choose a new S_incr (Section IV-C); return False if a round blocks it."""
+        """Activate or add one component and choose a new S_incr (Section IV-C). Return False if a round prevents it."""
         if self.blocked:
             return False
         if self.active < len(self.d):
@@ -169,7 +170,7 @@ class Process:
         return True
 
     def assign(self, limit: int, avoid: int | None = None) -> bool:
-        """Choose a new S_incr among the active components below a limit; return False if a round blocks it."""
+        """Choose a new S_incr among the active components below a limit. Return False if a round prevents it."""
         if self.blocked:
             return False
         self.s_incr = self.choose(self, min(limit, self.active), avoid)
@@ -189,7 +190,7 @@ class Process:
 
     # ---- rounds (Sections IV-D, IV-E) -----------------------------------------------------------------------------
     def begin(self, kind: int, number: int) -> list[Mail]:
-        """Start a round (phase 1) about the highest active (Deactivate) or highest (Remove) component, if allowed.
+        """Start a round (phase 1) for the highest active (Deactivate) or highest (Remove) component, if allowed.
 
         Returns:
             The packets to send.
@@ -242,7 +243,10 @@ class Process:
         )
 
     def may_remove(self, r: Request) -> bool:
-        """Return whether C_k may be removed: it is inactive, the last, and in no message on its way from or to here."""
+        """Return whether C_k may be removed.
+
+        It must be inactive and the last one, and no message on its way to or from this process may have it.
+        """
         return (
             self.active <= r.k
             and len(self.d) <= r.k + 1

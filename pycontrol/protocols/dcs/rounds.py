@@ -3,7 +3,7 @@
     starter                      every other process
     Deactivate / Remove   -->    blocks its dynamicity, checks its conditions
                           <--    AckDeactivate / AckRemove, yes or no
-    Decision              -->    unblocks; if all said yes: deactivates / removes
+    Decision              -->    unblocks; if all answered yes: deactivates / removes
 
 A process changes the size of its clock only at its ticks, and reads the packets of rounds there. The exception is
 checkExpand, which is never blocked: a message that needs a component must not wait for a round.
@@ -28,14 +28,17 @@ DEACTIVATE, REMOVE = 0, 1
 
 @dataclass
 class Round:
-    """One round. Its request carries kind, k, incarnation, and the entries (Deactivate) or known messages (Remove)."""
+    """A round.
+
+    Its request contains kind, k, incarnation, and the entries (Deactivate) or the known messages (Remove).
+    """
 
     number: int
     kind: int
     starter: int
     k: int
     incarnation: NDArray[Any]
-    """Of the components k to last."""
+    """The incarnations of the components k to last."""
     entries: NDArray[np.int32]
     """C_k of the starter."""
     horizon: int
@@ -47,7 +50,7 @@ class Round:
     answers: NDArray[np.uint8]
     """The answer in each process's acknowledgement."""
     last: int = 0
-    """The last component of the round. A Remove round may be about several: k to last."""
+    """The last component of the round. A Remove round may remove several components: k to last."""
     missing_answers: int = 0
     accepted: bool = True
     open: bool = field(default=True)
@@ -55,9 +58,9 @@ class Round:
 
 
 def begin(s: DcsState, number: int, kind: int, starter: int, at_once: bool = False) -> Round:
-    """Return a round about the starter's highest active (Deactivate) or highest (Remove) component (phase 1).
+    """Return a round for the starter's highest active (Deactivate) or highest (Remove) component (phase 1).
 
-    With `at_once` a Remove round is about all inactive components.
+    With `at_once`, a Remove round removes all inactive components.
     """
     last = int(s.active[starter] if kind == DEACTIVATE else s.total[starter]) - 1
     k = int(s.active[starter]) if kind == REMOVE and at_once else last
@@ -95,8 +98,8 @@ def decide(s: DcsState, r: Round, nodes: NDArray[np.int32]) -> None:
         still = nodes[(s.active[nodes] == r.k + 1) & _may_deactivate(s, r, nodes)]
         s.active[still] -= 1
         return
-    # A process that learned of the removal from a message has carried it out already.
-    for k in range(r.last, r.k - 1, -1):  # one by one, since a round about fewer of them may have been decided before
+    # A process that has learned of the removal from a message has already carried it out.
+    for k in range(r.last, r.k - 1, -1):  # one by one, since a round for fewer components may have been decided before
         still = nodes[s.incarnation[nodes, k] == r.incarnation[k - r.k]]
         assert (s.active[still] <= k).all() and (s.total[still] <= k + 1).all(), "removal of a component in use"
         s.total[still] = np.minimum(s.total[still], k)

@@ -1,8 +1,8 @@
 """The state of all processes' Dynamic Clock Sets, as arrays that the kernels read and write.
 
-A process p keeps `total[p]` components of M entries; the first `active[p]` of them are active, the others inactive but
-still counted. Entry x of component c counts the messages that increment it and that p has broadcast or delivered since
-component c was last removed. `incarnation[p, c]` counts the removals of component c.
+A process p keeps `total[p]` components of M entries; the first `active[p]` of them are active, and the others are
+inactive but still counted. Entry x of component c counts the messages that increment it and that p has broadcast or
+delivered since component c was last removed. `incarnation[p, c]` counts the removals of component c.
 
 A message in flight has a slot. It carries its sender's active components as they were BEFORE the broadcast incremented
 them (`need`), and a receiver may deliver it once its own entries are at least that. This is the paper's delivery
@@ -41,13 +41,14 @@ class DcsState(NamedTuple):
     total: Annotated[I32, NODE]
     incarnation: Annotated[I32, NODE, COMPONENT]
     s_incr: Annotated[I32, NODE, INCREMENTED]  # components that the process increments, ascending, then ABSENT
-    limit: Annotated[I32, NODE]  # s_incr was chosen among the components below this one
+    limit: Annotated[I32, NODE]  # s_incr was chosen among the components below this number
     f: Annotated[I32, NODE, OWN]  # entries that the process increments in each of them
     draws: Annotated[I64, NODE]  # number of times that s_incr was chosen
     heard: Annotated[I64, NODE]  # messages broadcast and delivered
     waiting: Annotated[I32, NODE, WAIT]  # messages received and not delivered yet, in order of reception
     waits: Annotated[I32, NODE]  # number of messages in `waiting`
-    last_with: Annotated[I64, NODE, COMPONENT, fill(-1)]  # the last message the process broadcast with that component
+    # the last message that the process broadcast with this component
+    last_with: Annotated[I64, NODE, COMPONENT, fill(-1)]
     # Messages in flight
     need: Annotated[I32, SLOT, ENTRY]
     length: Annotated[I32, SLOT]  # active components of the sender

@@ -1,6 +1,6 @@
 """All processes of a run with Dynamic Clock Sets: the vectorized implementation.
 
-`kernel.handle` goes through a window: it broadcasts, receives and delivers messages, and files the packets of rounds
+`kernel.handle` goes through a window: it broadcasts, receives and delivers messages, and stores the packets of rounds
 for their receivers. At its tick, every `period_ps`, a process reads its packets (`mailroom`, `rounds`) and then carries
 out the wishes of its policy.
 """
@@ -53,18 +53,18 @@ class DynamicClockSet(Protocol):
             policy: Decides on sizes, S_incr and rounds.
             component_size: Entries of a component (M).
             components: Components of a clock at the start.
-            capacity: The most components that a clock may have (C).
+            capacity: The maximum number of components of a clock (C).
             increments: Entries of a component that a process increments (|f|).
             assigned: Components that a process increments (|S_incr|).
             period_ps: Time between two ticks of a process.
             phases: Groups of processes that tick at different instants.
             memory_ps: Time over which the load is averaged.
-            messages: The run ends once this number of messages is broadcast, and all of them are delivered and all
-                rounds decided; 0: no such end.
-            until_ps: The run ends once this time is reached, and all messages are delivered and all rounds decided.
+            messages: The run ends when this number of messages has been broadcast and delivered and all rounds are
+                decided; 0: no such end.
+            until_ps: The run ends when this time is reached, all messages are delivered and all rounds are decided.
             even: Share the entries of a component evenly among the processes.
-            by_id: Choose S_incr by the process's id, modulo the number of components, and not at random.
-            remove_at_once: A Remove round is about all inactive components, not only the last.
+            by_id: Choose S_incr by the process's id modulo the number of components, instead of at random.
+            remove_at_once: A Remove round removes all inactive components, not only the last one.
         """
         assert 1 <= components <= capacity and assigned >= 1 and increments <= component_size
         self.policy, self.size, self.components, self.capacity = policy, component_size, components, capacity
@@ -130,7 +130,8 @@ class DynamicClockSet(Protocol):
             return
         ids = np.arange(first, first + len(rows))
         ring = self.s.slots.ring
-        length = self.s.length[ring[ids & (len(ring) - 1)]]  # all have slots, since no process has received them yet
+        # all of them have slots, since no process has received them yet
+        length = self.s.length[ring[ids & (len(ring) - 1)]]
         size = HEADER_BYTES + window.arg[rows] + ENTRY_BYTES * (length * (self.size + 1) + self.assigned)
         effect_ps = window.time_ps[rows] + self.context.reaction_ps
         self._act(ACT_SEND, effect_ps, window.node[rows], ids, BROADCAST_PEER, size)
@@ -147,7 +148,7 @@ class DynamicClockSet(Protocol):
         self._act(ACT_SET_TIMER, due_ps, nodes, ids, 0, np.zeros(len(nodes)))
 
     def _on_ticks(self, now_ps: int, nodes: NDArray[np.int32]) -> None:
-        """Let processes read their packets, measure their load and carry out the policy's wishes."""
+        """Make processes read their packets, measure their load and carry out the policy's wishes."""
         self.mailroom.read(self.s, nodes)
         heard = self.s.heard[nodes]
         rate = (heard - self._heard[nodes]) * (1e12 / self.period_ps)
@@ -219,7 +220,7 @@ class DynamicClockSet(Protocol):
         ))  # fmt: skip
 
     def _take_actions(self) -> Actions:
-        """Return and clear the actions, in order of kind and time, so that it does not depend on windows."""
+        """Return and clear the actions, in order of kind and time, so that the order does not depend on windows."""
         if not self._actions:
             return NO_ACTIONS
         parts, self._actions = self._actions, []

@@ -1,6 +1,6 @@
 """The hash error detector on probabilistic clocks (paper `hash`, Algorithms 2 and 3).
 
-Before it delivers a message, a receiver searches its own deliveries for a set whose hash is that of the message's
+Before it delivers a message, a receiver searches its own deliveries for a set with the hash of the message's
 dependencies. If it finds none, it requests the dependencies from the sender (REQ, RSP) and delays the message until it
 has delivered all of them.
 

@@ -22,7 +22,7 @@ from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_LOST, Here, report
 
 ASKED, ANSWERED, DELIVERABLE, SUSPECTED = -1, -2, -3, -4
 """The states of an item that waits for no entry of the clock: its request was sent; its request was answered; the
-message is deliverable; it is suspected, and its process must first get the answer to another request."""
+message can be delivered; it is suspected, but its process must first get the answer to another request."""
 ONE = np.uint64(1)
 
 
@@ -163,7 +163,7 @@ def _ready(c, s, packets, tape, time_ps, p, item):
 
 @compiled
 def _deliver_waiting(c, s, packets, tape, time_ps, p):
-    """Deliver items in the queue of p, the first deliverable one each time, until none is deliverable."""
+    """Deliver waiting messages of p, beginning again with the first deliverable one, until none is deliverable."""
     previous, item = END, s.lines.first[p]
     while item != END:
         if _ready(c, s, packets, tape, time_ps, p, item):
@@ -184,7 +184,7 @@ def _answer(c, s, packets, tape, time_ps, p, peer, message):
 
 @compiled
 def _answered(s, p, message):
-    """Handle an answer: the item of this message waits for its dependencies, unless it was delivered meanwhile."""
+    """Handle an answer: the message's item now waits for its dependencies, unless it has been delivered meanwhile."""
     slot = slot_of(s.slots, message)
     item = s.lines.first[p]
     while item != END and s.lines.slot[item] != slot:
@@ -255,7 +255,7 @@ def _handle_other(c, s, packets, tape, kind, here, ref, arg):
 
 @compiled
 def handle(c, s, packets, tape, events):
-    """Handle the events of one window. There must be room for all that they can cause."""
+    """Handle the events of one window. There must be room for everything that they can cause."""
     for i in range(len(events.kind)):
         kind, now_ps, p, ref = events.kind[i], events.time_ps[i], events.node[i], events.ref[i]
         packet = slot_of(packets.slots, ref) if kind == K_ARRIVAL else -1

@@ -2,11 +2,11 @@
 
 Two messages are near if their clocks differ by less than `near` counts. A message carries the hash of the near messages
 that its sender had delivered. The candidates of a receiver are the near messages that it has delivered itself and whose
-clocks the message's clock covers. It tries the set of all candidates, then sets without some of them, counting in
-binary with the nearest candidate as the lowest digit, and gives up after `limit` sets.
+clocks the message's clock covers. It first tries the set of all candidates, then sets without some of them, counting in
+binary with the nearest candidate as the lowest digit. It gives up after `limit` sets.
 
-Hence only the log2(limit) nearest candidates are ever left out, and a set without another one is not found although it
-exists. The search in `search.py` finds it.
+Hence only the log2(limit) nearest candidates can be left out. A set without another candidate is not found, although
+the search in `search.py` finds it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from causeway.pycontrol.state_arrays import compiled
 
 ONE = np.uint64(1)
 MOST_DIGITS = 30
-"""The most candidates that are left out. 2**30 sets are beyond every limit."""
+"""The maximum number of candidates that are left out. 2**30 sets exceed every limit."""
 
 
 @compiled
 def _put(near, place, mate, distance):
-    """Insert a candidate of the message at this place, in order of distance, then id. If it is full, drop the last."""
+    """Insert a candidate of the message at this place, in order of distance and then id.
+
+    If the list is full, drop the last.
+    """
     n, room = near.found[place], near.mates.shape[1]
     if n < room:
         near.found[place] += 1
@@ -44,7 +47,10 @@ def _put(near, place, mate, distance):
 
 @compiled
 def meet(near, reach, p, message, clocks):
-    """Find the messages near a new one of p, whose clock counts it already, and return the hash that it carries."""
+    """Find the messages near a new one of p, and return the hash that it carries.
+
+    The clock of the message already counts it.
+    """
     size = len(near.found)
     place = message & (size - 1)
     word, bit = place >> 6, ONE << np.uint64(place & 63)
@@ -74,7 +80,10 @@ def meet(near, reach, p, message, clocks):
 
 @compiled
 def find_near(near, c, p, message, carried, newest):
-    """Return whether process p finds a set with the carried hash, and the hashes computed. Ids are below `newest`."""
+    """Return whether process p finds a set with the carried hash, and the number of hashes computed.
+
+    Ids are below `newest`.
+    """
     size, hashes, left_out = len(near.found), near.hashes, near.left_out
     if message < newest - size:
         return False, 0

@@ -1,7 +1,7 @@
 """The hash error detector: the reference implementation of Algorithms 2 and 3 of the paper `hash`.
 
-It is one process, for reading and small runs: it keeps every set that the paper keeps, and tries sets of messages one
-by one. The vectorized implementation is `vectorized.py`; both give the same digest.
+The class is one process, for readers and small runs. It keeps every set that the paper keeps, and tries sets of
+messages one by one. The vectorized implementation is `vectorized.py`; both give the same digest.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class App:
         return all(own >= others for own, others in zip(self.V, other.V, strict=True))
 
     def ahead_of(self, other: App) -> int:
-        """Return the number of counts by which the clock is ahead."""
+        """Return the number of counts by which the clock is ahead of the other."""
         return sum(self.V) - sum(other.V)
 
 
@@ -56,7 +56,10 @@ class Rsp:
 
 @dataclass
 class Waiting:
-    """A received message that is not delivered yet. `requested`: REQ was sent; `dep`: the answer in RSP, if it came."""
+    """A received message that is not delivered yet. `requested`: REQ was sent.
+
+    `dep`: the answer in RSP, if it has arrived.
+    """
 
     m: App
     suspected: bool = False
@@ -131,12 +134,12 @@ class HashDetectorNode(Node):
             self.look_again()
 
     def deliverable(self, m: App) -> bool:
-        """Return whether the clock allows to deliver the message (line 9)."""
+        """Return whether the clock allows the delivery of the message (line 9)."""
         counted = self.f[m.sender]
         return all(self.V[x] >= m.V[x] - (x in counted) for x in range(len(self.V)))
 
     def suspect(self, waiting: Waiting) -> None:
-        """Send a request (line 11), unless only one is allowed at a time and another one is not answered yet."""
+        """Send a request (line 11), unless only one is allowed at a time and another one is open."""
         waiting.suspected = True
         if self.one_request and self.asking:
             return
@@ -203,7 +206,7 @@ class HashDetectorNode(Node):
             yield sum(h for digit, h in enumerate(hashes) if not number >> digit & 1)
 
     def combinations(self, newest: list[int], wanted: list[int]) -> Iterator[int]:
-        """Yield the hashes of the sets that count `wanted`, in order of their oldest message, the newest first."""
+        """Yield the hashes of the sets with the counts `wanted`, in order of their oldest message, the newest first."""
         if not any(wanted):
             yield 0
             return
@@ -217,7 +220,7 @@ class HashDetectorNode(Node):
                 yield from self.complete(fitting[:n], rest, int(hash_of(oldest)))
 
     def complete(self, candidates: list[int], wanted: list[int], h: int) -> Iterator[int]:
-        """Yield the hashes of a set with the hash `h`, completed with candidates in turn to count `wanted`."""
+        """Yield the hashes of a set with hash `h` and further candidates, so that it has the counts `wanted`."""
         if not any(wanted):
             yield h
             return
@@ -232,7 +235,7 @@ class HashDetectorNode(Node):
             yield from self.complete(others, wanted, h)
 
     def without(self, wanted: list[int], id_: int) -> list[int]:
-        """Return the counts that are still wanted once this message is in the set."""
+        """Return the counts that are still wanted after this message has joined the set."""
         counted = self.f[self.Deliv[id_]]
         return [w - (x in counted) for x, w in enumerate(wanted)]
 

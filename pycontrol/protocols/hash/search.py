@@ -1,13 +1,14 @@
 """Algorithm 3 of the paper `hash`: search for a set of delivered messages with the hash of the dependencies.
 
 The hash of a set is the sum of its messages' 64-bit hashes, and a process knows the hash of all its deliveries. All
-dependencies have been delivered exactly if a set X of deliveries, those that the sender had not made yet, has the hash
+dependencies have been delivered exactly if there is a set X of deliveries, those that the sender had not made, with the
+hash
 
     hash(X) = hash(deliveries of p) - hash(deliveries of the sender)
 
-The clocks give the number of times that each entry is counted in X: clock[p][x] - need[x]. Only such sets are formed,
-those of newer messages first. Adding a message to a set costs one hash, and after `limit` hashes (the paper's l) the
-search gives up.
+The clocks determine how often each entry is counted in X: clock[p][x] - need[x]. Only such sets are tried, those of
+newer messages first. Adding a message to a set costs one hash, and after `limit` hashes (the paper's l) the search
+gives up.
 
 A message carries the hash of all its sender's deliveries. The paper's hash covers those since the sender's last
 message, which is equivalent, since a receiver knows the rest from that message.
@@ -29,10 +30,10 @@ def hash_of(message):
 
 @compiled
 def _complete(search, c, left, rest, tried):
-    """Search depth first, newest candidates first, for a set that counts `wanted` and has the hash `rest`.
+    """Search depth first, newest candidates first, for a set with the counts `wanted` and the hash `rest`.
 
-    The invariant is cover >= wanted: the remaining candidates can count what is still wanted, the sum of which is
-    `left`. After all sets have been tried, the arrays are as they were before.
+    The invariant is cover >= wanted: the remaining candidates suffice for the counts that are still wanted, whose sum
+    is `left`. After all sets have been tried, the arrays have their former contents.
 
     Returns:
         Whether a set was found, and the hashes computed so far.
@@ -86,7 +87,7 @@ def _complete(search, c, left, rest, tried):
 
 @compiled
 def find_dependencies(search, c, p, slot, rest):
-    """Return whether process p finds a set X with hash `rest` for the message in the slot, and the hashes computed."""
+    """Return whether process p finds a set X with hash `rest` for the message in the slot, and the number of hashes."""
     clock, f, need, senders, messages = search.clock, search.f, search.need, search.senders, search.messages
     wanted, cover, entries, hashes = search.wanted, search.cover, search.entries, search.hashes
     mask, limit, delivered = c.mask, c.limit, search.delivered[p]
@@ -111,7 +112,7 @@ def find_dependencies(search, c, p, slot, rest):
         hashes[candidates] = hash_of(messages[p, place])
         for j in range(each):
             uncovered -= cover[f[sender, j]] < wanted[f[sender, j]]
-        if uncovered == 0:  # try the sets of which this candidate is the oldest message
+        if uncovered == 0:  # try the sets in which this candidate is the oldest message
             if tried >= limit:
                 return False, tried
             for j in range(each):

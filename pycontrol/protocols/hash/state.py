@@ -18,10 +18,10 @@ APP, REQ, RSP = 0, 1, 2
 
 
 class Choices(NamedTuple):
-    """Details that the paper leaves open and the authors' program decides (docs/papers/hash.md)."""
+    """Details that the paper leaves open, with the choices of the authors' program (docs/papers/hash.md)."""
 
     near: int = 0
-    """Search among near messages (near.py), whose clocks differ by fewer counts than this; 0: use search.py."""
+    """The search among near messages (near.py), whose clocks differ by fewer counts than this; 0: use search.py."""
     one_request: bool = False
     """Allow a process only one request at a time."""
     quiet: bool = False
@@ -30,7 +30,7 @@ class Choices(NamedTuple):
 
 
 class Packets(NamedTuple):
-    """Packets in flight, in slots of their own. `copies` is the number of copies that are still to come."""
+    """Packets in flight, in slots of their own. `copies` is the number of copies that may still arrive."""
 
     slots: Slots
     kind: Annotated[U8, SLOT]
@@ -58,10 +58,10 @@ class Search(NamedTuple):
 class Near(NamedTuple):
     """The arrays of the search among near messages (near.py): a ring of the newest messages, indexed by id.
 
-    A message can be a dependency of another for all receivers or for none, so that `mates` is common to them.
+    A message can be a dependency of another one for all receivers or for none, so all receivers share `mates`.
     """
 
-    clock: Annotated[I32, NEAR, ENTRY]  # as the message carries it
+    clock: Annotated[I32, NEAR, ENTRY]  # in the form in which the message carries it
     lacks: Annotated[U64, NODE, NEAR.words]  # messages that a process has not delivered
     mates: Annotated[I64, NEAR, MATE]  # ids of possible dependencies of the message, the nearest first
     distance: Annotated[I32, NEAR, MATE]  # counts between the clocks of the message and its mates
@@ -110,4 +110,4 @@ class Config(NamedTuple):
     near: int = 0
     one_request: bool = False
     quiet: bool = False
-    """`near`, `one_request` and `quiet` have the meaning that they have in `Choices`."""
+    """`near`, `one_request` and `quiet` have the same meaning as in `Choices`."""

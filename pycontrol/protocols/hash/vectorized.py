@@ -41,8 +41,8 @@ class HashDetector(Protocol):
         Args:
             clock_size: Entries of a clock.
             entries: Entries per process, |f(p)|.
-            limit: The most hashes per test (the paper's l).
-            remember: The number of its last deliveries among which a process searches; a power of two.
+            limit: The maximum number of hashes per test (the paper's l).
+            remember: The number of last deliveries that a process searches; a power of two.
             retest: Test a suspected message again after each delivery. The paper tests it once.
             even: Share the entries evenly among the processes.
             choices: Details that the paper leaves open.
@@ -92,12 +92,13 @@ class HashDetector(Protocol):
         }  # fmt: skip
 
     def _make_room(self, events: int, broadcasts: int) -> None:
-        """Make room for the most that a window of so many events can cause."""
+        """Make room for the maximum that a window with this number of events can cause."""
         most = events + int(self._s.lines.counts["waiting"][0])
         if self._s.slots.at["free"][0] < broadcasts:
             sweep(self._s)
             live = len(self._s.slots.free) - int(self._s.slots.at["free"][0])
-            self._s = reserve(self._s, broadcasts + live)  # at least half of the slots are free then: sweeps are rare
+            # then at least half of the slots are free, so sweeps are rare
+            self._s = reserve(self._s, broadcasts + live)
         self._s = with_room(reserve(self._s, broadcasts), item=most)
         self._packets = reserve(self._packets, most)
         self._tape = with_room(self._tape, reported=3 * most, act=most)

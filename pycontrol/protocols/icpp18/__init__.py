@@ -1,7 +1,7 @@
 """Causal broadcast over VCube trees with aggregation (icpp18, Algorithms 1 and 2).
 
-A node postpones forwarding a message to a child if the child could not deliver it yet for lack of another message that
-the same node will forward to it. It then sends both in one packet.
+A node postpones sending a message to a child if the child could not deliver it yet, because it lacks another message
+that the same node will send. It then sends both in one packet.
 
 In reading order:
 

@@ -16,7 +16,7 @@ from causeway.pycontrol.protocols.icpp18.vectorized import CausalAggregation, Wi
 
 PAIR = 2
 FIGURE_6 = (1, 5, 10, 13)
-"""The least number of dependencies of its classes."""
+"""The smallest number of dependencies in each of its classes."""
 
 
 class Compared(CausalAggregation):
@@ -28,10 +28,10 @@ class Compared(CausalAggregation):
         """Set the parameters of a run.
 
         Args:
-            per_node: The most broadcasts of a node in the run.
+            per_node: The maximum number of broadcasts of a node in the run.
             single_tree: Use the tree of one root for all messages.
             wire: The sizes on the wire.
-            without: Runs the scenario with a seed without aggregation, and returns its protocol, with times kept.
+            without: A function from a seed to the protocol of a finished run without aggregation, with times kept.
         """
         super().__init__(per_node, True, single_tree, wire, keep_times=True)
         self.without = without
@@ -67,12 +67,12 @@ def _queue_ps(s: Icpp18State) -> float:
 
 
 def _queues(with_ps: float, without_ps: float) -> dict[str, float]:
-    """Return the increase of the waiting time without aggregation, in percent; nothing if no packet waits."""
+    """Return the increase of the waiting time without aggregation in percent; nothing if no packet waits."""
     return {"queue_wait_longer": 100 * (without_ps / with_ps - 1)} if with_ps else {}
 
 
 def _changes(prefix: str, which: NDArray[np.bool_], with_: Icpp18State, without: Icpp18State) -> dict[str, float]:
-    """Return the changes for some copies, without those of means that do not exist."""
+    """Return the changes for some copies, except those of means that do not exist."""
     if not which.any():
         return {}
     received, delivered = _means(which, with_)

@@ -49,7 +49,7 @@ def height_below(i, source, nodes, single_tree):
 
 @compiled
 def _lacks(depends, m, known, i, b, single_tree):
-    """Return whether i lacks a message of m.vc that it will have to forward to i ^ 2**b (line 26, second condition)."""
+    """Return whether i lacks a message of m.vc that it will have to send to i ^ 2**b (line 26, second condition)."""
     start, step, pattern = 0, 1, ALL
     if not single_tree and b + 1 <= 6:
         pattern = ZERO
@@ -96,7 +96,7 @@ def _emit_one(c, s, tape, here, k, m):
 
 @compiled
 def _check_agg(c, s, tape, here, b, m):
-    """SEND the result of CHECKAGG (line 23) in packets of at most the MTU; return whether m itself was sent."""
+    """SEND the result of CHECKAGG (line 23) in packets of at most the MTU. Return whether m itself was sent."""
     i = here.node
     k, child_mask = i ^ (1 << b), (2 << b) - 1
     first, count, size, sent_m = s.next[0].bundled, 0, c.header_bytes, False
@@ -104,7 +104,7 @@ def _check_agg(c, s, tape, here, b, m):
     for at in range(s.waiting[i]):
         other = s.pending[i, at]
         if not c.single_tree and (other & (c.nodes - 1) ^ i) & child_mask:
-            continue  # line 25: k is no child of i in the tree of m'.s
+            continue  # line 25: k is not a child of i in the tree of m'.s
         if not s.depends[other, word] >> shift & ONE or _lacks(s.depends, other, s.known, i, b, c.single_tree):
             continue
         if count > 0 and size + s.size[other] > c.mtu_bytes:
@@ -125,7 +125,7 @@ def _send_bundle(c, s, tape, here, k, load):
     if load.messages == 1:
         _emit_one(c, s, tape, here, k, s.bundles[load.first])
         return
-    s.bundles[load.first + load.messages] = -1  # the end
+    s.bundles[load.first + load.messages] = -1  # the end of the list
     s.next[0].bundled = load.first + load.messages + 1
     _emit(c, s, tape, here, k, load)
 
@@ -184,7 +184,7 @@ def _receive(c, s, tape, here, m, company):
     i = here.node
     source = m & (c.nodes - 1)
     height = height_below(i, source, c.nodes, c.single_tree)
-    if source == i:  # only with a single tree: its own message on its way down
+    if source == i:  # only with a single tree: the node's own message on its way down
         for b in range(height):
             _emit_one(c, s, tape, here, i ^ (1 << b), m)
         return
@@ -218,7 +218,10 @@ def _receive(c, s, tape, here, m, company):
 
 @compiled
 def _count_held(s, i, packet):
-    """Count the messages of a packet that must wait, after all are received: they may depend on later ones in it."""
+    """Count the messages of a packet that must wait.
+
+    All are received before, since they may depend on later ones in it.
+    """
     if s.content[packet] >= 0:
         s.counts[0].held += not _has(s.delivered, i, np.int64(s.content[packet]))
     else:
@@ -231,7 +234,10 @@ def _count_held(s, i, packet):
 
 @compiled
 def _deliverable(s, i, at):
-    """Return whether the dependencies of a pending message are delivered, starting at the word that lacked one."""
+    """Return whether the dependencies of a pending message are delivered.
+
+    The comparison starts at the word in which one was missing.
+    """
     m = s.pending[i, at]
     own_word, own_bit = m >> 6, ONE << np.uint64(m & 63)
     for w in range(s.blocker[i, at], s.depends.shape[1]):
@@ -265,7 +271,7 @@ def _check_delivery(c, s, tape, here):
 
 @compiled
 def _room_for(c, s, i, messages):
-    """Return the most packets that one event can cause: each message is sent to each child once."""
+    """Return the maximum number of packets that one event can cause: each message is sent to each child once."""
     height = 1
     while (1 << height) < c.nodes:
         height += 1
@@ -274,7 +280,7 @@ def _room_for(c, s, i, messages):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handle events from `start` on while there is room for one more; return the row of the first one not handled."""
+    """Handle events from `start` on while there is room for one more. Return the row of the first event not handled."""
     for e in range(start, len(events.kind)):
         kind, packet = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])

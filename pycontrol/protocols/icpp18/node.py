@@ -32,7 +32,7 @@ def first_child(i: int, s: int) -> int:
 def children(i: int, r: int, h: int) -> list[int]:
     """Return the children of i in the tree of r of height h, in the paper's order: CHILDREN(r, h) of Algorithm 1.
 
-    Departure: the paper's `1 < s <= h` would leave out the first cluster; its own example has 4 as a parent of 5.
+    Departure: the paper's `1 < s <= h` would leave out the first cluster, but in its own example 4 is a parent of 5.
     """
     if i == r:
         return [first_child(i, s) for s in range(1, h + 1)]
@@ -98,7 +98,7 @@ class CausalNode(Node):
                 self.receive(m)
 
     def receive(self, m: Message) -> None:
-        """Forward a new message, alone or aggregated, and deliver what is deliverable now."""
+        """Forward a new message, alone or aggregated, and deliver the messages that have become deliverable."""
         self.received.add((m.s, m.vc[m.s]))
         self.pending.append(m)
         while (m.s, self.vector_max[m.s] + 1) in self.received:  # l. 16
@@ -123,7 +123,7 @@ class CausalNode(Node):
     def deliverable(self, m: Message) -> bool:
         """Return whether the clock covers that of m, which is one ahead in its source's entry.
 
-        Departure (l. 30): the printed bound of k is garbled; it means every entry except the sender's.
+        Departure (l. 30): the printed bound of k is not readable; it must mean every entry except the sender's.
         """
         clock = self.vector_clock
         return m.vc[m.s] == clock[m.s] + 1 and all(m.vc[x] <= clock[x] for x in self.nodes if x != m.s)

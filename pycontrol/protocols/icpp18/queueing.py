@@ -1,7 +1,7 @@
 """Aggregation inside the sending queue, which the paper does not have.
 
-A packet that still waits for the sender's CPU takes in later messages to the same child, up to the MTU. The rest is the
-reference implementation, `node.py`.
+Later messages to the same child join a packet that still waits for the sender's CPU, up to the MTU. All else is as in
+the reference implementation, `node.py`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ CPU = "cpu"
 
 
 class QueueingNode(CausalNode):
-    """A node that keeps its packets until its CPU is free, and lets them grow."""
+    """A node that keeps its packets until its CPU is free, so that later messages can join them."""
 
     def __init__(self, i: int, nodes: int, aggregate: bool, single_tree: bool, wire: Wire, packets: Counter[int]):
         super().__init__(i, nodes, aggregate, single_tree, wire)
         self.packets = packets
-        """The packets of all nodes, by their number of messages."""
+        """The number of packets of all nodes by their number of messages."""
         self.queue: deque[tuple[int, list[Message]]] = deque()
 
     def send_set(self, messages: list[Message], k: int) -> None:
-        """SEND messages to a child, in packets that wait for it or in new ones."""
+        """SEND messages to a child, in packets that already wait for it or in new ones."""
         for m in messages:
             packet = next((packet for to, packet in self.queue if to == k and self.fits(packet, m)), None)
             if packet is None:
@@ -62,7 +62,7 @@ class QueueingNodes(PerNode):
         self.packets = packets
 
     def scalars(self) -> Mapping[str, float]:
-        """Return the packets, and how many of them carry several messages."""
+        """Return the number of packets, and of those with several messages."""
         total = self.packets.total()
         aggregated = total - self.packets[1]
         return {

@@ -56,14 +56,15 @@ class Icpp18State(NamedTuple):
     waiting: Annotated[I32, NODE]  # number of pending slots
     max_waiting: Annotated[I32, NODE]
     max_aggregated: Annotated[I32, NODE]
-    slow_ps: Annotated[I64, NODE]  # what it takes before it sends, besides the reaction time
+    slow_ps: Annotated[I64, NODE]  # the additional time before it sends, besides the reaction time
     cpu_free_ps: Annotated[I64, NODE]  # time at which its CPU has sent all its packets
     content: Annotated[I32, PACKET]  # slot, or -1 - offset into `bundles`
     bundles: Annotated[I32, BUNDLED]  # slots, with -1 after the last one of a packet
     by_messages: Annotated[I64, MESSAGES_CLASS]  # packets, by number of messages
     by_size: Annotated[I64, SIZE_CLASS]  # packets, by hundreds of bytes
     kept: Annotated[Rows, fields(company="i8", came_ps="i8", delivered_ps="i8"), KEEPER, MESSAGE]
-    """The number of messages in the packet of each copy, and its times; no rows unless `keep_times` is set."""
+    """The number of messages in the packet of each copy, and the times of the copy. There are no rows unless
+    `keep_times` is set."""
     next: Annotated[Record, fields(packet="i8", message="i8", bundled="i8")]  # the next free ids and place
     counts: Annotated[Record, fields(
         packets="i8", messages="i8", carried="i8", received="i8", reception_ps="i8", delivered="i8", delivery_ps="i8",

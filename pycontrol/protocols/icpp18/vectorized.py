@@ -50,12 +50,12 @@ class CausalAggregation(Protocol):
         """Set the parameters of a run.
 
         Args:
-            per_node: The most broadcasts of a node in the run.
+            per_node: The maximum number of broadcasts of a node in the run.
             aggregate: Send messages together (the paper's algorithm), or each one alone.
             single_tree: Use the tree of one root for all messages: the paper's baseline.
             wire: The sizes on the wire.
             keep_times: Keep the reception and delivery time of every copy of a message.
-            slow_ps: Nodes differ: each takes a time of its own up to this one before it sends anything.
+            slow_ps: The maximum additional time of a node before it sends. Each node has its own.
             warmup: The first broadcasts of each node that are left out of the counts of dependencies.
 
         Raises:
@@ -91,7 +91,7 @@ class CausalAggregation(Protocol):
         return joined(actions) if actions else no_actions()
 
     def _refuse_too_many(self, window: Window) -> None:
-        """Refuse more broadcasts of a node than the arrays have room for, since the kernel checks no bounds."""
+        """Refuse more broadcasts of a node than the arrays have room for, since the kernel does not check bounds."""
         broadcasting = window.node[window.kind == BROADCAST_KIND]
         if not len(broadcasting):
             return
@@ -122,7 +122,7 @@ def _sizes(wire: Wire) -> tuple[int, int, int, int, int]:
     if wire.header_bytes + wire.message_bytes + wire.entry_bytes > wire.mtu_bytes:
         raise UserError(
             f"a message of {wire.message_bytes} bytes, its header of {wire.header_bytes} and an entry of its clock of "
-            f"{wire.entry_bytes} do not fit an mtu of {wire.mtu_bytes}; raise mtu, or lower message_size"
+            f"{wire.entry_bytes} do not fit an mtu of {wire.mtu_bytes}; increase mtu, or decrease message_size"
         )
     return wire.message_bytes, wire.header_bytes, wire.entry_bytes, wire.mtu_bytes, wire.send_ps
 

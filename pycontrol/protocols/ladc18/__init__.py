@@ -1,7 +1,7 @@
 """Best-effort broadcast over VCube trees with bundled messages (ladc18, Algorithm 2).
 
-All messages to the same neighbor within max_delay travel in one packet. Failure detectors on nodes of their own notify
-the processes of crashes, and the trees repair themselves.
+All messages to the same neighbor within max_delay are sent in one packet. Failure detectors on separate nodes notify
+the processes of crashes, and the processes repair the trees.
 
 In reading order:
 

@@ -20,7 +20,7 @@ def cluster_of(i, j):
 
 @compiled
 def ff_neighbor(s, viewer, i, cluster):
-    """Return the first process in a cluster of i that the viewer takes for correct, or -1."""
+    """Return the first process in a cluster of i that the viewer considers correct, or -1."""
     first = i ^ (1 << (cluster - 1))
     for offset in range(1 << (cluster - 1)):
         if s.correct[viewer, first ^ offset]:
@@ -125,7 +125,10 @@ def _open_bundle(c, s, tape, here, k):
 
 @compiled
 def close_bundle(s, i, row, keep):
-    """Remove a bundle from delay_msg. With `keep`, put its items into the next packet and return how many are ACKs."""
+    """Remove a bundle from delay_msg.
+
+    With `keep`, put its items into the next packet and return the number of ACKs among them.
+    """
     rows, items = s.bundles.rows, s.items.rows
     at, acks = rows[row].first, 0
     while at >= 0:
@@ -164,10 +167,10 @@ def _flush(c, s, tape, here, row):
 
 @compiled
 def flush_due(c, s, tape, here):
-    """Send the bundles whose time is up, before another event of this instant is handled.
+    """Send the bundles that are due, before another event of this instant is handled.
 
     The paper does not define this order; it follows from the message counts of Tables 3 and 4. All timers have the same
-    length, so that the first bundle is due first.
+    length, so the first bundle is due first.
     """
     i = here.node
     while s.first_bundle[i] >= 0 and s.bundles.rows[s.first_bundle[i]].due_ps <= here.now_ps:

@@ -1,4 +1,4 @@
-"""The failure detectors of `vcube/detector.py` over arrays: detector i is node i + processes.
+"""The failure detectors of `vcube/detector.py` as arrays. Detector i is node i + processes.
 
 Tests and awaited replies are stored by place: the place of j at i is i xor j. Places are in the order of the clusters
 and of the processes in them.
@@ -58,7 +58,7 @@ def begin_round(c, s, tape, here):
 
 @compiled
 def _await_next(c, s, tape, here):
-    """Wait for the next reply that is missing, or if none is, for the next round."""
+    """Wait for the next missing reply or, if none is missing, for the next round."""
     i = here.node
     place = s.awaited[i]
     while place < c.processes and s.tested[i, place] != TESTED:
@@ -91,7 +91,7 @@ def _learn(c, s, tape, here, j):
 
 @compiled
 def on_packet(c, s, tape, here, packet):
-    """Reply to a test, or take in a reply and the crashes that it carries."""
+    """Reply to a test, or process a reply with the crashes that it carries."""
     i = here.node
     j, content = np.int64(s.sender[packet]) - c.processes, s.carried[s.end[packet]]
     if content == TEST:

@@ -1,7 +1,8 @@
-"""The same algorithm under a clock of floating point numbers, as the paper's simulator (Neko) has it.
+"""The same algorithm with a floating-point clock, as in the paper's simulator (Neko).
 
-Two events that exact time has at one instant may differ here by a rounding, so that one of them comes first. No engine
-has such a clock: this is an event queue of its own, without crashes. The processes are the reference implementation.
+Two events that have the same exact time may differ here by a rounding error, so that one of them comes first. No engine
+has such a clock, so this module has its own event queue, without crashes. The processes are those of the reference
+implementation.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 SEND, TRAVEL, RECEIVE, REACT = 0.1, 0.8, 0.1, 0.1
-"""ts, tt, tr and the time until a process acts, in units. They are added one after the other."""
+"""ts, tt, tr and the reaction time of a process, in units. They are added one after the other."""
 
 
 class FloatingProcess(Process):
-    """Process p_i; its times are in units."""
+    """Process p_i. Its times are in units."""
 
     def __init__(self, i: int, limits: Limits, tally: Tally, world: FloatingBroadcast) -> None:
         super().__init__(i, limits, tally)
@@ -33,11 +34,11 @@ class FloatingProcess(Process):
 
     @property
     def now_ps(self) -> int:
-        """Return the time, in units and not in ps; a float."""
+        """Return the time as a float in units, not in ps."""
         return self.world.now  # type: ignore[return-value]
 
     def deliver(self, message: int) -> None:
-        """Do nothing: nobody observes this run."""
+        """Do nothing, since this run has no observers."""
 
     def new_message(self) -> int:
         """Return the next number."""
@@ -65,14 +66,14 @@ class FloatingProcess(Process):
 
 
 class FloatingBroadcast(Protocol):
-    """All processes of a run, in which each broadcasts its messages at time 0. It has no events on its engine."""
+    """All processes of a run, each of which broadcasts its messages at time 0. The run has no events on its engine."""
 
     def __init__(self, limits: Limits, max_delay: float, sources: list[int]) -> None:
         self.limits = limits._replace(max_delay_ps=max_delay)  # type: ignore[arg-type]
         self.sources = sources
 
     def start(self, context: Context) -> None:
-        """Run everything."""
+        """Execute the whole run."""
         super().start(context)
         self.now = self.last_arrival = 0.0
         self.numbers, self.order = count(), count()

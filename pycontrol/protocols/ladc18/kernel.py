@@ -10,7 +10,8 @@ from causeway.pycontrol.state_arrays import compiled
 from causeway.pycontrol.tape import K_ARRIVAL, K_BROADCAST, K_NODE, K_TIMER, Here
 
 MOST_ACTIONS = 5
-"""The most actions for one message to a neighbor: a full bundle is sent, and a second one is begun, filled and sent."""
+"""The maximum number of actions for one message to a neighbor: a full bundle is sent, and a second one is begun, filled
+and sent."""
 
 _process_packet, _process_timer = process.on_packet, process.on_timer
 _detector_packet, _detector_timer, _news_in = detectors.on_packet, detectors.on_timer, detectors.news_in
@@ -42,7 +43,7 @@ def _has_room(s, tape, need):
 
 @compiled
 def _most_messages(c, s, is_arrival, node, packet):
-    """Return the most messages to neighbors that one event can cause."""
+    """Return the maximum number of messages to neighbors that one event can cause."""
     if node < c.processes:
         items = s.end[packet + 1] - s.end[packet] if is_arrival else 1
         return items * (c.height + 1) + (4 * s.owed[node] if is_arrival else 0)
@@ -53,7 +54,7 @@ def _most_messages(c, s, is_arrival, node, packet):
 
 @compiled
 def handle(c, s, tape, events, start):
-    """Handle events from `start` on while there is room for one more; return the row of the first one not handled."""
+    """Handle events from `start` on while there is room for one more. Return the row of the first event not handled."""
     for e in range(start, len(events.kind)):
         kind, ref = events.kind[e], events.ref[e]
         here = Here(np.int64(events.node[e]), events.time_ps[e])

@@ -1,7 +1,7 @@
 """Best-effort broadcast over VCube trees with bundled messages: the reference implementation (ladc18, Algorithm 2).
 
-It is one process. The vectorized implementation is `vectorized.py`; both give the same digest. Names of state and
-messages are the paper's, `# l. N` is its line. Departures are marked, and explained in docs/papers/ladc18.md.
+The class is one process. The vectorized implementation is `vectorized.py`; both give the same digest. Names of state
+and messages are the paper's, `# l. N` is its line. Departures are marked, and explained in docs/papers/ladc18.md.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Process(Node):
         self.handle_message(m, self.i)
 
     def handle_message(self, m: Message, j: int) -> None:  # l. 10
-        """Deliver a message from j if it is new, forward it, and acknowledge it if that is due."""
+        """Deliver a message from j if it is new, forward it, and acknowledge it if no acknowledgement is pending."""
         base = self.rcv_base.get(m.src, -1)
         if m.ts > base and m.ts not in self.rcv_win.get(m.src, ()):  # l. 12
             self.deliver(m.number)
@@ -95,7 +95,7 @@ class Process(Node):
 
     def forward(self, m: Message, j: int) -> None:  # l. 32
         """Send a message from j to the children in its tree."""
-        # Departure (l. 33): the subtree depends on j, from whom the message came, and not on its source.
+        # Departure (l. 33): the subtree depends on j, from which the message came, and not on its source.
         height = self.height if j == self.i else cluster_of(self.i, j) - 1
         for k in subtree(self.i, height, self.correct):
             self.check_bundle((TREE, m), k)
@@ -135,7 +135,7 @@ class Process(Node):
         return self.delay_msg.pop(k)
 
     def flush_due(self) -> None:
-        """Send the bundles whose time is up, before another event of this instant is handled.
+        """Send the bundles that are due, before another event of this instant is handled.
 
         The paper does not define this order; the message counts of Tables 3 and 4 show it.
         """
@@ -227,7 +227,7 @@ class Process(Node):
                         self.expect_ack(m, p, k)
                         self.check_bundle((TREE, m), k)
                     self.drop_ack(m, p, j)
-                    self.check_acks(m, p)  # l. 87; it has no effect for entries that stay
+                    self.check_acks(m, p)  # l. 87; it has no effect on the remaining entries
 
     def on_down(self) -> None:
         """Clear the pending acks and bundles of this process, which crashes."""
@@ -268,7 +268,7 @@ class BundledProcesses(PerNode):
         return Process(i, self.limits, self.tally)
 
     def busy(self) -> bool:
-        """Return whether detectors go on: a broadcast is incomplete, or `test_until_ps` is not reached."""
+        """Return whether detectors continue: a broadcast is incomplete, or `test_until_ps` has not been reached."""
         return self.tally.unfinished > 0 or self.now_ps < self.limits.test_until_ps
 
     def scalars(self) -> Mapping[str, float]:

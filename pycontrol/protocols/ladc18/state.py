@@ -1,8 +1,8 @@
 """The state of all processes of ladc18 and their failure detectors, as arrays.
 
-Pending acks, bundles and their items are rows of pools, linked in the order in which their process handles them.
-`kernel.handle` makes sure before each event that there is room for the most that the event can add; `enlarged` makes
-more room.
+Pending acks, bundles and their items are rows of pools, linked in the order in which their process handles them. Before
+each event, `kernel.handle` checks that there is room for the maximum that the event can add; `enlarged` makes more
+room.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NEVER = 2**62
 
 ROWS_PER_PROCESS = 256
 MOST_ROWS = 1 << 16
-"""The most rows at the start: enough for the first round of tests among 4,096 processes."""
+"""The maximum number of rows at the start, which suffices for the first round of tests among 4,096 processes."""
 
 
 class Config(NamedTuple):
@@ -37,7 +37,8 @@ class Config(NamedTuple):
 PROCESS, MESSAGE, PACKET, CARRY = Axis("process"), Axis("message"), Axis("packet"), Axis("carry")
 ACK, BUNDLE, ITEM, SAMPLE = Axis("ack"), Axis("bundle"), Axis("item"), Axis("sample")
 USE = fields(used="i8", free="i8")
-"""The rows of a pool that were ever used, and the first of those that are free again, linked by `next`; 0: none."""
+"""The number of rows of a pool that have been used, and the first free row among them. Free rows are linked by `next`;
+0: none."""
 
 
 class Acks(NamedTuple):
@@ -66,7 +67,8 @@ class Items(NamedTuple):
 class Ladc18State(NamedTuple):
     """The arrays that the kernels read and write."""
 
-    correct: Annotated[U8, PROCESS, PROCESS, fill(1)]  # 1 if the first and its detector take the second for correct
+    # 1 if the first process and its detector consider the second one correct
+    correct: Annotated[U8, PROCESS, PROCESS, fill(1)]
     delivered: Annotated[U8, PROCESS, MESSAGE]
     first_ack: Annotated[I32, PROCESS, MESSAGE, fill(NONE)]  # its first pending ack of the message, a row of `acks`
     first: Annotated[I64, PROCESS, fill(NONE)]  # its first pending ack
@@ -87,14 +89,14 @@ class Ladc18State(NamedTuple):
     timer: Annotated[I64, PROCESS, fill(NONE)]  # its detector's timer
     limit_ps: Annotated[I64, PROCESS, fill(NEVER)]  # the time limit of the awaited reply
     learned: Annotated[I32, PROCESS, PROCESS]  # crashed processes in the order in which it learned of them
-    known: Annotated[I64, PROCESS]  # number of these
+    known: Annotated[I64, PROCESS]  # their number
     counts: Annotated[Record, fields(
         sent="i8", carried="i8", timers="i8", messages="i8", samples="i8", need="i8", tests="i8", packets="i8",
         tree_messages="i8", ack_messages="i8", unfinished="i8", last_arrival_ps="i8",
         learned_ps="i8",
     )]  # fmt: skip
-    """`sent`: packets of processes and detectors; `packets`: those of processes. `need`: the most rows that the event
-    for which there was no room may add to any array."""
+    """`sent`: packets of processes and detectors; `packets`: packets of processes. `need`: the maximum number of rows
+    that the event without room may add to an array."""
 
 
 def rows_at_first(n: int) -> int:

@@ -96,7 +96,7 @@ def _handle_message(c, s, tape, here, m, j):  # l. 10
     if not s.delivered[i, m]:  # l. 12
         s.delivered[i, m] = 1
         report(tape, DELIVER, here.now_ps, i, m)
-    # Departure (l. 33): the subtree depends on j, from whom the message came, and not on its source.
+    # Departure (l. 33): the subtree depends on j, from which the message came, and not on its source.
     height = c.height if j == i else cluster_of(i, j) - 1
     for cluster in range(height, 0, -1):
         k = ff_neighbor(s, i, i, cluster)
@@ -185,7 +185,7 @@ def on_crash(c, s, tape, here, j):  # l. 73
                     check_bundle(c, s, tape, here, 2 * m, k)
             following = acks[row].next
             _drop_ack(s, i, row)
-            _check_acks(c, s, tape, here, m, p)  # l. 87; it has no effect for entries that stay
+            _check_acks(c, s, tape, here, m, p)  # l. 87; it has no effect on the remaining entries
         else:
             following = acks[row].next
         row = following

@@ -19,7 +19,7 @@ from causeway.pycontrol.tape import Tape, events_of, take
 
 
 class Limits(NamedTuple):
-    """The algorithm's parameters. Sizes are those of the paper's Table 1, in bytes."""
+    """The parameters of the algorithm. Sizes are those of the paper's Table 1 in bytes."""
 
     processes: int
     max_delay_ps: int
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     """The time between two rounds of tests; 0 without failure detectors."""
     reply_timeout_ps: int = 0
     test_until_ps: int = 0
-    """The detectors run until this time, or until the last broadcast is complete if that is later."""
+    """The detectors run until this time, or until the last broadcast is complete if this is later."""
 
 
 class BundledBroadcast(Protocol):

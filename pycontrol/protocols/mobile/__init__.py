@@ -36,13 +36,13 @@ def tree_neighbours(stations: int, wires: Sequence[tuple[int, int]]) -> list[lis
 
 
 def mobile_protocol(stations: int, wires: Sequence[tuple[int, int]], timing: Timing, meter: Meter) -> PerNode:
-    """Return the protocol of a network whose nodes 0 .. stations-1 are stations; the others are hosts.
+    """Return the protocol of a network whose nodes 0 .. stations-1 are stations and whose other nodes are hosts.
 
     Args:
         stations: The number of stations.
         wires: The edges of the tree of stations.
         timing: The times and bounds of all nodes.
-        meter: Counts for the evaluation.
+        meter: The counters of the evaluation.
     """
     neighbours = tree_neighbours(stations, wires)
 

@@ -15,9 +15,9 @@ class Connection:
 
     - holder: not locked; it serves the host.
     - candidate: locked, `to` is None; it has sent Req1 and waits for the previous holder's answers.
-    - giver: locked, `to` is the session to which it has promised the host; it waits for Req2.
+    - giver: locked, `to` is the session to which the host was promised; the station waits for Req2.
 
-    At any time, exactly one station is the host's holder or becomes it.
+    At any time, exactly one station is the host's holder or is becoming it.
     """
 
     Ses: int
@@ -26,8 +26,8 @@ class Connection:
     """The host needs no message before this number; later ones are not discarded."""
     received: tuple[tuple[int, int], ...] = ()
     """Intervals of messages after seq_C that the host has received in this session (`Timing.ack_intervals`). The
-    messages are kept, since the host loses them when it fails or changes its cell. seq_C itself is in no interval, so
-    that it is sent until the host's next acknowledgement, which replaces the intervals."""
+    messages are kept, since the host loses them when it fails or moves to another cell. seq_C itself is in no interval,
+    so it is sent until the host's next acknowledgement, which replaces the intervals."""
     vMd: int = 0
     H_lock: bool = False
     RBuffer: dict[int, AppHS] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class Connection:
     """The station's seq_C when it sent (giver) or got (candidate) Rsp1."""
     to: int | None = None
     CoRequest: Req1 | None = None
-    """Candidate: the request with the highest later session, to which it will promise the host."""
+    """Candidate: the request with the highest later session, to which the station will promise the host."""
     overtaken: bool = False
-    """Candidate: True if it has received the request of a candidate of another session that will never be answered."""
+    """Candidate: True if it has received a request of a candidate of another session, which will never be answered."""
     since_ps: int = 0
     """Candidate: the time at which its handoff began."""
 
@@ -59,7 +59,7 @@ class Connection:
         return self.H_lock and self.to is None
 
     def acknowledge(self, Co: bool, seq_C: int) -> None:
-        """Note that the host has delivered all messages before seq_C (of the App_Co messages if Co)."""
+        """Record that the host has delivered all messages before seq_C (of the App_Co messages if Co)."""
         if Co:
             done = max(0, min(len(self.m_nd), seq_C - self.first_Co))
             del self.m_nd[:done]

@@ -1,7 +1,7 @@
 """The handoff between stations: the messages of Section IV.D, and the rules by which a host has exactly one holder.
 
-Req1 and Delete reach every station once, over the same FIFO tree as the application messages, hence in causal order
-with them. For the sessions s of one host it follows:
+Req1 and Delete reach every station once, over the same FIFO tree as the application messages, so in causal order with
+them. For the sessions s of one host this implies:
 
 - Only the holder answers Req1(s). It becomes a giver and keeps the state of its answer until Req2(s).
 - A station that gives the host to session s has received every request that the station of s had received before it
@@ -71,7 +71,7 @@ class Handoff:
             else:
                 h.overtaken = True
         elif h.holder:
-            if m.Ses_LC > h.Ses:  # h is left over from a join whose answer the host never received
+            if m.Ses_LC > h.Ses:  # h remains from a join whose answer the host never received
                 self.s.delete(m.id_h)
             elif m.Ses > h.Ses:
                 self._promise(m, h)

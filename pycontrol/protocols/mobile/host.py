@@ -1,8 +1,8 @@
 """The mobile host h_i: Algorithm 1, with the paper's names.
 
-A host's position, `(Ses_LC, Co, seq_C)`, determines the messages that it delivered: those before seq_C of session
-Ses_LC, counted in the App_Co messages of that session while Co, and in the cell's order afterwards. It is saved before
-each delivery.
+A host's position, `(Ses_LC, Co, seq_C)`, determines the messages that it has delivered: those before seq_C of session
+Ses_LC. While Co, seq_C counts the App_Co messages of that session; afterwards, it is a number in the cell's order. The
+position is saved before each delivery.
 
 Comments like (1.22) refer to the paper: algorithm 1, line 22. Departures: docs/papers/mobile20.md.
 """
@@ -42,7 +42,7 @@ NO_CELL = -1
 
 
 class HostState(Enum):
-    """The four states of the paper, and the two outside of the system."""
+    """The four states of the paper, and two for a host that is not in the system."""
 
     OUT = "out"
     JOIN = "join"
@@ -77,7 +77,7 @@ class Host(Node):
         self.nearest = NO_CELL
         self.down = False
         self.recovered = False
-        """True from a recovery to the first acknowledgement after it, if that is late."""
+        """True from a recovery to the first acknowledgement after it, if this acknowledgement is late."""
         self.wants_to_leave = False
         self._forget_all()
 
@@ -101,7 +101,10 @@ class Host(Node):
 
     # ---- the application's calls ----------------------------------------------------------------------------------
     def Join(self) -> None:
-        """Join the system (1.1-5). Numbers continue from an earlier stay, so that its late messages are recognized."""
+        """Join the system (1.1-5).
+
+        Numbers continue from an earlier membership, so that its late messages are recognized.
+        """
         self.state = HostState.JOIN
         self.saved.member = HostState.JOIN
         self.wants_to_leave = False
@@ -110,7 +113,7 @@ class Host(Node):
         self._connect()
 
     def Leave(self) -> None:
-        """Leave the system as soon as this host's messages are in it (1.14)."""
+        """Leave the system as soon as the stations have this host's messages (1.14)."""
         self.wants_to_leave = True
         self._leave_if_free()
 
@@ -206,7 +209,7 @@ class Host(Node):
         self._forget_all()
 
     def on_up(self) -> None:
-        """Restore the saved variables and connect anew (Section IV.E)."""
+        """Restore the saved variables and connect again (Section IV.E)."""
         self.down, self.recovered = False, self.timing.late_first_ack
         saved = self.saved
         self.seq_h, self.SBuffer, self.Ses = saved.seq_h, dict(saved.SBuffer), saved.Ses
@@ -356,14 +359,14 @@ class Host(Node):
 
     # ---- own messages ---------------------------------------------------------------------------------------------
     def _clear_sbuffer(self, seq_h: int) -> None:
-        """Discard the own messages before seq_h, which the station has (1.35, 1.44)."""
+        """Discard the host's own messages before seq_h, which the station has (1.35, 1.44)."""
         for seq in [s for s in self.SBuffer if s < seq_h]:
             del self.SBuffer[seq]
             self.due_ps.pop(seq, None)
         self._leave_if_free()
 
     def _send_pending(self) -> None:
-        """Send the own messages that are due, and set the timer for the next one."""
+        """Send the host's own messages that are due, and set the timer for the next one."""
         if not self.SBuffer or self.state is not HostState.ESTAB:
             return
         for seq, data in self.SBuffer.items():

@@ -19,7 +19,7 @@ MessageId = tuple[int, int]
 TYPE_BYTES, INT_BYTES = 1, 4
 
 FROM_STATION, ACKNOWLEDGEMENT, TO_STATION, OTHER = 1, 2, 3, 0
-"""Topics of messages over the air, for which nodes declare lookaheads: App_sh; its acknowledgements; other messages of
+"""Topics of messages by radio, for which nodes declare lookaheads: App_sh; its acknowledgements; other messages of
 hosts; other messages of stations."""
 
 
@@ -104,7 +104,10 @@ class AppCo:
 
 @dataclass(frozen=True, slots=True)
 class AckH:
-    """Host to its station: I delivered all messages before seq_C (of this session's App_Co if Co, else of the cell)."""
+    """Host to its station: the host has delivered all messages before seq_C.
+
+    seq_C counts this session's App_Co messages if Co, else the messages of the cell.
+    """
 
     kind: ClassVar[str] = "ack_h"
     id_h: int
@@ -121,7 +124,7 @@ class AckH:
 
     @property
     def topic(self) -> int:
-        """The topic. A station acts at once on an acknowledgement of a host that connects (Co), and on no other."""
+        """The topic. A station reacts at once only to acknowledgements of a host that connects (Co)."""
         return TO_STATION if self.Co else ACKNOWLEDGEMENT
 
 
@@ -142,7 +145,7 @@ class AckC:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Host to the nearest station: connect me to the system; my next message is seq_h."""
+    """Host to the nearest station: a request to join the system; the host's next message is seq_h."""
 
     kind: ClassVar[str] = "join"
     topic: ClassVar[int] = TO_STATION
@@ -155,7 +158,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Init:
-    """Host to the nearest station: take me over; in session Ses_LC I delivered all messages before seq_C."""
+    """Host to the nearest station: a request to connect.
+
+    The host has delivered all messages before seq_C in session Ses_LC.
+    """
 
     kind: ClassVar[str] = "init"
     topic: ClassVar[int] = TO_STATION
@@ -170,7 +176,7 @@ class Init:
 
 @dataclass(frozen=True, slots=True)
 class InitACK:
-    """Station to a host: you are connected; expect seq_C next, I expect seq_h next."""
+    """Station to a host: the host is connected; it gets seq_C next, and the station expects seq_h next."""
 
     kind: ClassVar[str] = "initACK"
     topic: ClassVar[int] = OTHER
@@ -184,7 +190,7 @@ class InitACK:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Host to the nearest station: I leave."""
+    """Host to the nearest station: the host leaves the system."""
 
     kind: ClassVar[str] = "leave"
     topic: ClassVar[int] = TO_STATION
@@ -196,7 +202,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class LeaveACK:
-    """Station to a host: you have left."""
+    """Station to a host: the host has left the system."""
 
     kind: ClassVar[str] = "leaveACK"
     topic: ClassVar[int] = OTHER
@@ -246,7 +252,7 @@ class Rsp1:
 
 @dataclass(frozen=True, slots=True)
 class Req2:
-    """New station to previous: a request for the messages of which it has no copy left."""
+    """New station to previous: a request for the messages of which the new station has no copy left."""
 
     kind: ClassVar[str] = "Req2"
     id_h: int
@@ -283,7 +289,7 @@ Message = FromHost | FromStation | AppSS | Delete | HandoffMessage
 
 
 def what_about(content: object) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the application messages that a message carries and the hosts that it names, for explanations of runs."""
+    """Return the application messages and the hosts that a message mentions, for explanations of runs."""
     carried = [data for _, data in content.msg] if isinstance(content, Rsp2) else [getattr(content, "data", None)]
     hosts = set(content.vSeq) if isinstance(content, AckC) else {getattr(content, "id_h", -1)}
     hosts.add(getattr(content, "id_hdest", -1))

@@ -33,13 +33,14 @@ class Meter:
     arrivals: int = 0
     losses: int = 0
     """`arrivals` counts copies of application messages that reached a node in reach (hosts for messages of stations,
-    stations for messages of hosts), `losses` those that did not."""
+    stations for messages of hosts), and `losses` copies that did not reach it."""
     arrivals_needed: int = 0
     losses_needed: int = 0
     """The part of `losses` whose receivers needed the message from that sender and did not have it yet."""
     frames_heard: int = 0
     frames_addressed: int = 0
-    """Messages of stations that hosts heard, of other cells too, and those that their own stations sent them."""
+    """The number of messages of stations that hosts received, also from other cells, and of those that their own
+    stations sent them."""
     handoffs: int = 0
     handoff_ps: int = 0
     list_lengths: Counter[str] = field(default_factory=Counter)
@@ -67,7 +68,7 @@ class Meter:
                 self.md_ids += len(message.M_d)
 
     def broadcast(self, message: int) -> None:
-        """Note the time of a broadcast."""
+        """Record the time of a broadcast."""
         self.born_ps[message] = self.clock.now_ps
 
     def delivered(self, message: int) -> None:
@@ -98,7 +99,7 @@ class Meter:
             self.losses_needed += needed
 
     def joined(self, took_ps: int) -> None:
-        """Note the time that a host took to connect over TCP, in the whole run."""
+        """Record the time that a host took to connect over TCP, in the whole run."""
         self.joined_ps = max(self.joined_ps, took_ps)
 
     def handed_off(self, not_delivered: int, requested: int, received: int) -> None:
@@ -114,7 +115,7 @@ class Meter:
             self.handoff_ps += took_ps
 
     def moved(self, node: int, x_mm: int, y_mm: int, station: int) -> None:
-        """Note the position and station of a host."""
+        """Record the position and station of a host."""
         self.place[node] = (x_mm, y_mm)
         self.cell_of[node] = station
 
@@ -124,7 +125,7 @@ class Meter:
 
     # ---- called at the end ----------------------------------------------------------------------------------------
     def scalars(self, duration_ps: int) -> Mapping[str, float]:
-        """Return rates, ratios and means, without those that are undefined."""
+        """Return rates, ratios and means, except those that are undefined."""
         seconds = duration_ps / S_PS
         found = {"broadcasts": float(len(self.born_ps)), "deliveries_counted": float(self.deliveries)}
         for (interface, kind), count in sorted(self.messages.items()):
@@ -154,7 +155,7 @@ class Meter:
         return found | {name: top / bottom for name, (top, bottom) in ratios.items() if bottom}
 
     def sent_air(self) -> int:
-        """Return the number of messages sent over the air."""
+        """Return the number of messages sent by radio."""
         return self.messages.total() - self._on_wire(self.messages)
 
     @staticmethod

@@ -19,7 +19,7 @@ class Entry:
     data: Data
     M_d: set[int] = field(default_factory=set)
     due_ps: int = 0
-    """The time at which to send it to the cell (again)."""
+    """The time at which to send it to the cell for the first or the next time."""
 
 
 class SBuffer:

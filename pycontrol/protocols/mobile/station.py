@@ -53,9 +53,9 @@ class Station(Node):
         self.h: dict[int, Connection] = {}
         self.vMd = 0
         self.past: dict[int, tuple[int, int]] = {}
-        """The last known session of each host that is at another station, and the time when it was learned."""
+        """The last known session of each host at another station, and the time when it was learned."""
         self.heard_ps: dict[int, int] = {}
-        """The time of the last message of each host, if silent hosts are forgotten."""
+        """The time of the last message of each host, if the station forgets silent hosts."""
         self.handoff = Handoff(self)
 
     @property
@@ -143,7 +143,7 @@ class Station(Node):
             self.disseminate(following.data, m.id_h, following.seq_h, NOBODY)
 
     def _on_ack_h(self, m: AckH) -> None:
-        """Take in the acknowledgement of a host (2.9-17)."""
+        """Process the acknowledgement of a host (2.9-17)."""
         h = self.h.get(m.id_h)
         if h is None or h.H_lock or h.Ses != m.Ses:
             return
@@ -156,7 +156,7 @@ class Station(Node):
             self._send_init_ack(m.id_h, h)
 
     def discard(self) -> None:
-        """Discard the messages that no host here needs, and send those that were waiting for a place (2.12)."""
+        """Discard the messages that no host here needs, and send messages that were waiting for a place (2.12)."""
         seq_C = min([h.seq_C for h in self.h.values()], default=self.SBuffer.seq_C)
         if seq_C > self.SBuffer.minSeq():
             full = len(self.SBuffer) > self.timing.outstanding
@@ -197,7 +197,7 @@ class Station(Node):
         return self.now_ps + self.timing.jittered_ps(self.timing.retry_at_ps(place, pending), self.random)
 
     def _forget_silent(self) -> None:
-        """Forget the hosts that have been silent for the time T of Section IV.E, so that they delay nobody any more."""
+        """Forget the hosts that were silent for the time T of Section IV.E, so that they no longer delay others."""
         latest_ps = self.now_ps - self.timing.forget_ps
         for id_h in [id_h for id_h, h in self.h.items() if h.holder]:
             if self.heard_ps.setdefault(id_h, self.now_ps) < latest_ps:
@@ -205,7 +205,7 @@ class Station(Node):
                 self.delete(id_h)
 
     def _is_lacked(self, entry: Entry) -> bool:
-        """Return whether to send a pending message again. Without intervals it is not known, so all are sent.
+        """Return whether to send a pending message again. Without intervals this is unknown, so all are sent.
 
         A host in M_d needs a copy as well: it does not deliver the message, but advances to the next one.
         """
@@ -228,7 +228,10 @@ class Station(Node):
 
     # ---- join, init, leave ----------------------------------------------------------------------------------------
     def _on_join(self, m: Join) -> None:
-        """Connect a host that joins (2.18-35). It has delivered nothing, and the state of earlier attempts is void."""
+        """Connect a host that joins (2.18-35).
+
+        It has delivered nothing, and the state of earlier attempts is discarded.
+        """
         h = self.h.get(m.id_h)
         if h is None and self._is_past(m.id_h, m.Ses):
             return
@@ -242,7 +245,7 @@ class Station(Node):
     def _on_init(self, m: Init) -> None:
         """Connect a host that comes from another station or renews its session (2.18-38)."""
         h = self.h.get(m.id_h)
-        if h is not None and h.holder and m.Ses_LC > h.Ses:  # a remainder of a join whose answer was never received
+        if h is not None and h.holder and m.Ses_LC > h.Ses:  # remains from a join whose answer was never received
             self.delete(m.id_h)
             h = None
         if h is None:
@@ -300,14 +303,14 @@ class Station(Node):
 
     # ---- ended sessions -------------------------------------------------------------------------------------------
     def delete(self, id_h: int) -> None:
-        """Forget a host that is not this station's any more."""
+        """Forget a host that does not belong to this station any more."""
         h = self.h.pop(id_h)
         self.remember(id_h, h.to if h.to is not None else h.Ses)
         self.cancel_timer(("Co", id_h))
         self.discard()
 
     def remember(self, id_h: int, Ses: int) -> None:
-        """Remember that a session is over, so that a late join or init of it or an earlier one is ignored."""
+        """Record that a session is over, so that a late join or init of it or of an earlier one is ignored."""
         known, _ = self.past.pop(id_h, (Ses, 0))
         self.past[id_h] = (max(known, Ses), self.now_ps)
         while self.past[oldest := next(iter(self.past))][1] < self.now_ps - self.timing.memory_ps:
@@ -318,7 +321,7 @@ class Station(Node):
 
     # ---- sending --------------------------------------------------------------------------------------------------
     def transmit(self, message: FromStation) -> None:
-        """Send a message to the cell over the air."""
+        """Send a message to the cell by radio."""
         self.meter.sent(message, WIRELESS)
         self.send(EVERYONE, message, message.size_bytes, WIRELESS, message.topic)
 

@@ -1,4 +1,4 @@
-"""The random numbers of mobile20's nodes: a stream of their own, on which the published digests depend."""
+"""The random numbers of mobile20's nodes: a separate stream, on which the published digests depend."""
 
 from __future__ import annotations
 

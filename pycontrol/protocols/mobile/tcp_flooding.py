@@ -1,10 +1,10 @@
 """Flooding over TCP (SRDS 2018), as mobile20 configures it for its comparison.
 
-All links are FIFO and reliable: TCP on the wires between stations, and TCP over the air between a host and its station.
+All links are FIFO and reliable: TCP on the wires between stations, and TCP by radio between a host and its station.
 Every node forwards a message at its first reception on all its links except the one it came from. A station waits 5 ms
 between its point-to-point sends of one message to the hosts of its cell. Hosts do not move.
 
-The simulator runs TCP itself (segments, acknowledgements, retransmissions, buffers) and has its statistics.
+The simulator implements TCP (segments, acknowledgements, retransmissions, buffers) and has its statistics.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from causeway.pycontrol.protocols.mobile.stream import stream_of
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
 SPREAD_PS = 10_000 * MS_PS
-"""Hosts connect at random times up to this one, since seventy simultaneous handshakes would not succeed."""
+"""The maximum of the random times at which hosts connect. Seventy simultaneous handshakes would not succeed."""
 AGAIN_PS = 20_000 * MS_PS
-"""The time after which a host without an answer sends Hello again, because its connection may have failed."""
+"""The time after which a host without an answer sends Hello again, since its connection may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class FloodingHost(Node):
         return bool(self.SBuffer) or not self.connected
 
     def on_start(self) -> None:
-        """Start outside of the system."""
+        """Start outside the system."""
         self.meter.clock = self.runtime
         self.left()
 
@@ -99,7 +99,7 @@ class FloodingHost(Node):
         self._transmit(App(data))
 
     def on_packet(self, content: Hello | App, sender: int, interface: int) -> None:
-        """Deliver a message, or take in the answer to Hello."""
+        """Deliver a message, or process the answer to Hello."""
         if isinstance(content, Hello):
             if not self.connected:
                 self.connected = True
@@ -163,7 +163,10 @@ class FloodingStation(Node):
         self.on_timer(message.data.message)
 
     def on_timer(self, key: Hashable) -> None:
-        """Send a message to the next host. All messages have the same order of hosts and spacing, so links are FIFO."""
+        """Send a message to the next host.
+
+        The order of hosts and the spacing are the same for all messages, so links are FIFO.
+        """
         assert isinstance(key, int)
         message, sender, hosts = self.pending[key]
         if hosts:

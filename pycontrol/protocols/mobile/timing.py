@@ -15,15 +15,15 @@ class Timing:
     """The parameters that a study may tune. The defaults are the paper's values, where it prints them."""
 
     ack_ps: int = 500 * MS_PS
-    """The mean time from the first message that is not acknowledged to the acknowledgement."""
+    """The mean time from the first unacknowledged message to the acknowledgement."""
     idle_acks: bool = False
     """Acknowledge even if nothing arrived since the last time, as Algorithms 1 (53) and 3 (51) are printed. The paper's
     0.4 messages for each delivery exclude that: the acknowledgements of 70 hosts alone would be 0.36."""
     ack_turns: int = 0
-    """Divide `ack_ps` into this number of turns. A node acknowledges at its turn, with a jitter of `TURN_JITTER_PS`,
-    as in the authors' later program. 0: acknowledge after `ack_ps`, plus or minus a quarter."""
+    """Divide `ack_ps` into this number of turns. A node acknowledges at its turn, with a jitter of `TURN_JITTER_PS`, as
+    in the authors' later program. With 0, it acknowledges after `ack_ps`, plus or minus a quarter."""
     station_ack_ps: int = 0
-    """`ack_ps` of stations; 0: that of hosts."""
+    """`ack_ps` of stations; 0: the same as for hosts."""
     ack_intervals: bool = False
     """Beyond the paper: acknowledge messages received out of order, and send again only those that a host lacks."""
     retry_max_ps: int = 1000 * MS_PS
@@ -39,7 +39,7 @@ class Timing:
     host_retry_ps: int = 0
     """The time after which a host sends its own message again; 0: the same as for stations."""
     outstanding: int = 150
-    """The number of pending messages, the oldest ones, that a station sends at most; the others wait."""
+    """The maximum number of pending messages that a station sends, the oldest ones. The others wait."""
     connect_ps: int = 1000 * MS_PS
     """The time after which a join, init or leave without an answer is sent again."""
     spread_ps: int = 500 * MS_PS
@@ -49,7 +49,7 @@ class Timing:
     forget_ps: int = 0
     """A station forgets a host from which it has heard nothing for this time (T of Section IV.E); 0: never."""
     memory_ps: int = 60_000 * MS_PS
-    """The time for which a station remembers that a session is over. A packet over the air must not take longer."""
+    """The time for which a station remembers that a session is over. No packet on the radio may take longer."""
 
     def retry_ps(self, pending: int) -> int:
         """Return the time after which to send a message again (calcTimeout of the paper)."""
@@ -68,7 +68,7 @@ class Timing:
 
     @property
     def soonest_ack_ps(self) -> int:
-        """The least time between the arrival of a message at a host and its acknowledgement."""
+        """The minimum time between the arrival of a message at a host and its acknowledgement."""
         return self.ack_ps // 4 if self.ack_turns else self.ack_ps - self.ack_ps // 4
 
     def ack_wait_ps(self, period_ps: int, node: int, now_ps: int, random: Random) -> int:
@@ -84,7 +84,7 @@ class Timing:
     def jittered_ps(wait_ps: int, random: Random) -> int:
         """Return a time plus or minus a random part of up to a quarter.
 
-        Otherwise nodes that begin to wait at the same instant, such as the hosts of a cell that receive one message,
-        would collide again and again.
+        Otherwise nodes that begin to wait at the same instant, such as the hosts of a cell that receive the same
+        message, would collide repeatedly.
         """
         return wait_ps - wait_ps // 4 + random.randrange(wait_ps // 2)

@@ -1,4 +1,4 @@
-"""VCube (ScalA 2014): the virtual hypercube that icpp18 and ladc18 build their trees in.
+"""VCube (ScalA 2014): the virtual hypercube in which icpp18 and ladc18 build their trees.
 
 In reading order:
 

@@ -1,8 +1,9 @@
 """VCube's failure detector as a protocol: periodic tests, and replies that carry the known crashes.
 
-Each process has a detector on a node of its own (`first_node` + process), so that tests do not queue behind the packets
-of the broadcast; the message counts of ladc18, Table 4, show that they do not in the paper. The system is synchronous
-and crashes are permanent. The detector is therefore perfect, and VCube's state counters reduce to one bit a process.
+Each process has a detector on a separate node (`first_node` + process), so that tests do not wait behind packets of the
+broadcast. According to the message counts of ladc18, Table 4, they do not wait in the paper either. The system is
+synchronous and crashes are permanent. Therefore the detector is perfect, and VCube's state counters reduce to one bit
+for each process.
 
 In a round, a detector tests all processes of which it is the first correct tester. It waits for their replies in order,
 up to `timeout_ps` for each; a process that has not replied by then has crashed. The next round begins `interval_ps`
@@ -43,7 +44,7 @@ class Detector(Node):
             interval_ps: The time between two rounds.
             timeout_ps: The time limit of a reply.
             notify: Called once for each crashed process.
-            more: Returns whether to begin another round.
+            more: A function that returns whether to begin another round.
             first_node: The node of the first process's detector.
         """
         self.process, self.processes, self.first_node = process, processes, first_node
@@ -74,7 +75,7 @@ class Detector(Node):
         self.await_next()
 
     def await_next(self) -> None:
-        """Wait for the next reply that is missing, or if none is, for the next round."""
+        """Wait for the next missing reply or, if none is missing, for the next round."""
         while self.awaited and self.awaited[-1] in self.replied:
             self.awaited.pop()
         if self.awaited:
@@ -87,7 +88,7 @@ class Detector(Node):
 
     # ---- events ---------------------------------------------------------------------------------------------------
     def on_packet(self, content: Any, sender: int, interface: int) -> None:
-        """Reply to a test, or take in a reply and the crashes that it carries."""
+        """Reply to a test, or process a reply with the crashes that it carries."""
         kind, news = content
         if kind == TEST:
             self.send(sender, (REPLY, self.crashed), TEST_BYTES)
@@ -110,14 +111,14 @@ class Detector(Node):
             self.time_out()
 
     def time_out(self) -> None:
-        """Regard the process whose reply is awaited as crashed."""
+        """Consider the process whose reply is awaited as crashed."""
         silent = self.awaited.pop()
         if self.correct[silent]:
             self.learn(1 << silent)
         self.await_next()
 
     def learn(self, news: int) -> None:
-        """Take in newly crashed processes, a bit mask."""
+        """Process newly crashed processes, given as a bit mask."""
         while news:
             lowest = news & -news
             j = lowest.bit_length() - 1

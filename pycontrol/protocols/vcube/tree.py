@@ -18,7 +18,7 @@ def dimension(processes: int) -> int:
     """Return log2 of the number of processes.
 
     Raises:
-        UserError: The number is no power of two between 2 and LARGEST.
+        UserError: The number is not a power of two from 2 to LARGEST.
     """
     if processes < 2 or processes > LARGEST or processes & (processes - 1):
         raise UserError(f"a VCube cannot have {processes} processes; choose a power of two from 2 to {LARGEST}")
@@ -45,14 +45,14 @@ def subtree(i: int, height: int, correct: Sequence[int]) -> list[int]:
     """Return the children of i as the root of a subtree of this height: one in each cluster, the largest first.
 
     The source's height is log2(n); a process that got the message from p has the height cluster_of(i, p) - 1. The
-    papers do not define the order. The largest first reproduces the latencies of ladc18, Tables 2 and 3.
+    papers do not define the order. This order reproduces the latencies of ladc18, Tables 2 and 3.
     """
     children = (ff_neighbor(i, s, correct) for s in range(height, 0, -1))
     return [child for child in children if child >= 0]
 
 
 def tested_by(i: int, processes: int, correct: bytearray) -> list[int]:
-    """Return the processes that i tests: each j in c(i,s) whose own cluster c(j,s) has i as its first correct process.
+    """Return the processes that i tests: each j in c(i,s) for which i is the first correct process of c(j,s).
 
     For j = i^2**(s-1)^x, c(j,s) = i^x, i^x^1, ..., i, ...: i can only be the first if x is 0 or i^x is faulty.
     """
@@ -73,7 +73,7 @@ def tested_by(i: int, processes: int, correct: bytearray) -> list[int]:
 
 
 def tree(source: int, processes: int, correct: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the edges (parent, child) of the tree of a source, if all agree on `correct`; parents before children."""
+    """Return the edges (parent, child) of a source's tree if all agree on `correct`. Parents precede children."""
     edges: list[tuple[int, int]] = []
     heads = [(source, dimension(processes))]
     for parent, height in heads:

@@ -152,5 +152,5 @@ def test_vectors_named_like_those_of_a_study_do_not_make_the_report_of_another_p
 def test_a_scene_with_an_unknown_mark_is_refused_with_the_remedy(tmp_path: Path) -> None:
     scene = replace(SCENE, states=(State(0, "star", "shines"),))
     description.write(tmp_path, "harbour", description.text_of(Description("harbour", scene=scene)))
-    with pytest.raises(UserError, match=r"harbour\.json .*a mark is one of dot, ring, cross.*run the study again"):
+    with pytest.raises(UserError, match=r"harbour\.json .*a mark must be one of dot, ring, cross.*run the study again"):
         description.read(tmp_path)

@@ -92,13 +92,13 @@ def test_a_filter_selects_these_rows(file: Path, text: str, names: set[str]) -> 
         ("(a", "it ends too early"),
         ("(a b)", "a bracket is not closed"),
         ("a b", "'b' follows a complete expression"),
-        ("=~ a", "there is '=~' in place of a pattern"),
-        ("a =~ )", "there is ')' in place of a pattern"),
+        ("=~ a", "'=~' is in the place of a pattern"),
+        ("a =~ )", "')' is in the place of a pattern"),
         ("colour =~ red", "there is no field 'colour' here"),
         ('"open', "cannot be read"),
         ("{a", "without '}'"),
         ("{z-a}", "range z-a, which is empty"),
-        ("(" * 5000, "it is nested too deeply"),
+        ("(" * 5000, "its brackets are nested too deeply"),
     ],
 )
 def test_a_filter_that_cannot_be_read_is_reported_in_one_line(text: str, reported: str) -> None:

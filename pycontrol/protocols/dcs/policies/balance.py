@@ -1,8 +1,8 @@
 """Load balancing on a clock of fixed size (Section V-C of dcs23).
 
 Every `every` ticks a process counts the increments of each component since the last time. If the component that it
-increments got much more than its share, the process moves to another one with a probability of one half. If all of them
-moved, the excess would only move with them.
+increments got much more than its share, the process moves to another one with probability 1/2. If all such processes
+moved, the excess would move with them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Balance(Policy):
         self._before: NDArray[np.float64] | None = None
 
     def wish(self, view: View) -> Wish:
-        """Wish that some of the processes leave overloaded components."""
+        """Return the wish that some of the processes leave overloaded components."""
         wish = Wish.none(len(view.nodes))
         if (view.tick + 1 - self.offset) % self.every:
             return wish

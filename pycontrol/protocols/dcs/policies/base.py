@@ -1,4 +1,4 @@
-"""The interface of policies: at each tick a process gets a `View` of its clock and load, and answers with a `Wish`."""
+"""The interface of policies: at each tick, a process gets a `View` of its clock and load, and returns a `Wish`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ STAY = -1
 
 @dataclass(frozen=True)
 class View:
-    """The knowledge of the processes that have a tick now, one row each. A process's wish depends on its row alone."""
+    """The knowledge of the processes that have a tick now, one row each.
+
+    The wish of a process depends only on its row.
+    """
 
     tick: int
     """The number of earlier ticks of each of them."""
@@ -31,14 +34,15 @@ class View:
     behind: NDArray[np.bool_]
     """True if the process refused a round because of a component above the round's."""
     increments: Callable[[], NDArray[np.float64]]
-    """Returns the increments of each component since its last removal, computed from the clock: [rows, components]."""
+    """A function that returns the increments of each component since its last removal, computed from the clock: [rows,
+    components]."""
     draw: Callable[[], NDArray[np.float64]]
-    """Returns a uniform random number for each row."""
+    """A function that returns a uniform random number for each row."""
 
 
 @dataclass
 class Wish:
-    """The changes that those processes wish. It has no effect on a process that takes part in an undecided round."""
+    """The changes that these processes wish. It has no effect on a process that takes part in an undecided round."""
 
     grow_to: I32
     """Expand to this number of active components."""
@@ -72,6 +76,6 @@ class Policy:
 
 
 def may_start(view: View) -> NDArray[np.bool_]:
-    """Return which processes may start rounds at this tick: one after the other, so that rounds rarely overlap."""
-    stride = 7919  # a prime, so that consecutive processes differ in ids and phases
+    """Return the processes that may start rounds at this tick. They take turns, so that rounds rarely overlap."""
+    stride = 7919  # a prime number, so that consecutive processes differ in ids and phases
     return view.nodes == (view.tick * stride) % view.all_nodes

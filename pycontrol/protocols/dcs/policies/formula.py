@@ -1,8 +1,8 @@
 """Sizing by the error formula of Section II of dcs23 (from the paper `hash`): (1 - (1 - 1/M)^(X k))^k.
 
 The formula is the probability that X concurrent messages cover all k entries of a dependency. A message is delivered
-too early only if, in addition, a dependency is missing when it arrives; load * `early_s` estimates that. With 1 in its
-place, as if a dependency were always missing, the clocks would be more than ten times as large.
+too early only if, in addition, a dependency is missing when it arrives; load * `early_s` estimates this probability.
+With 1 in its place, as if a dependency were always missing, the clocks would be more than ten times as large.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def _density(x: float) -> float:
 def early_s(mean_s: float, sd_s: float, processes: int) -> float:
     """Return the expected time by which a message is ahead of its dependencies, summed over all senders.
 
-    Times the load, it is the expected number of direct dependencies that are missing when a message arrives. It is
-    E[max(0, d1 - d2 - d3)] of three normal delays for a dependency that the message's sender had delivered, and
-    E[max(0, d1 - d2)] for one that it had sent itself, which is one message in N.
+    Multiplied by the load, it is the expected number of direct dependencies that are missing when a message arrives. It
+    is E[max(0, d1 - d2 - d3)] of three normal delays for a dependency that the message's sender had delivered, and
+    E[max(0, d1 - d2)] for one that the sender itself had sent, which is one message in N.
     """
     if sd_s == 0:
         return 0.0
@@ -39,7 +39,10 @@ def early_s(mean_s: float, sd_s: float, processes: int) -> float:
 
 
 def sizing(target_error: float, increments: int, delay_s: float, early: float) -> Sizing:
-    """Return a sizing for which load * early * error is the target, with X = load * delay_s concurrent messages."""
+    """Return a sizing for which load * early * error equals the target.
+
+    The number of concurrent messages is X = load * delay_s.
+    """
 
     def entries_for(load_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
         load = np.maximum(load_per_s, 1e-9)

@@ -1,4 +1,4 @@
-"""Sizing by the measured curve of Figure 5: the size that a probabilistic clock needs, as found by simulation.
+"""Sizing by the measured curve of Figure 5: the size that a probabilistic clock needs in simulations.
 
 The runs of `dcs23 --sweep figure5`, reduced by `causeway.studies.dcs23.sizes`, follow a power law in the load and in
 the error:

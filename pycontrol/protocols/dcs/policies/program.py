@@ -1,8 +1,8 @@
 """The rules by which the authors' published program changes sizes (github:Wilhelm2/DCSClocks), with its table.
 
-A process counts what it receives in 0.5 s: run it with ticks of 500 ms and a memory of as long, so that the load of a
-tick is that count. It changes one component at a time, and nothing within 0.5 s of its last change, of its own or by a
-message. Process 0 alone starts rounds. No component is ever removed, only deactivated.
+A process counts the messages that it receives in 0.5 s. Use ticks and a memory of 500 ms, so that the load at a tick
+equals this count. A process changes one component at a time, and nothing within 0.5 s of its last change, whether its
+own or by a message. Only process 0 starts rounds. No component is ever removed, only deactivated.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Program(Table):
 
         Args:
             component_size: Entries of a component.
-            capacity: The most components of a clock.
-            ahead: A process with more components than process 0 starts rounds, too. It refuses those of process 0, so
-                that otherwise no round succeeds again.
+            capacity: The maximum number of components of a clock.
+            ahead: Also let processes with more components than process 0 start rounds. They refuse the rounds of
+                process 0, so without this, no round would succeed again.
         """
         super().__init__(component_size, capacity)
         self.ahead = ahead
@@ -35,7 +35,7 @@ class Program(Table):
         """The active components of every process after its last tick."""
 
     def wish(self, view: View) -> Wish:
-        """Wish for one component more or less, where nothing has changed since the last tick."""
+        """Wish one component more or less for each process that has not changed since its last tick."""
         if len(self._before) != view.all_nodes:
             self._before = np.ones(view.all_nodes, np.int32)
         wish = Wish.none(len(view.nodes))

@@ -1,4 +1,4 @@
-"""Scripted moves, regardless of the load, with which the authors' published program makes Figure 10 of dcs23."""
+"""Scripted moves that do not depend on the load. The authors' published program uses them for Figure 10 of dcs23."""
 
 from __future__ import annotations
 

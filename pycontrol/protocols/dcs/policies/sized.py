@@ -1,10 +1,11 @@
 """The default policy: as many components as the load needs.
 
 `entries_for` returns the size of a clock that keeps the target error at a load. A process whose clock is too small for
-the load expands at once. A process whose clock is too large by a margin stops incrementing the components that it can
-do without, and increments them again if the load rises. In turn, processes start the rounds that deactivate the last
-component. A process that alone has expanded learns it by refusing a round; it then starts one out of turn, since no
-other round could succeed before. Inactive components are removed in the same way while they outnumber the active ones.
+the load expands at once. A process whose clock is too large by a margin stops incrementing the components that it does
+not need, and increments them again if the load rises. Processes take turns to start rounds that deactivate the last
+component. If only one process has expanded, it learns this when it refuses a round. It then starts a round out of turn,
+since no other round could succeed before. Inactive components are removed in the same way while they outnumber the
+active ones.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Sizing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Load per second -> entries of a clock that keeps the target error."""
 
 VACATED_AT_ONCE = 2
-"""Components that processes vacate at once. A round deactivates only one, and until then the others are useful."""
+"""The number of components that processes vacate at once. A round deactivates only one, and until then the others are
+useful."""
 OUT_OF_TURN = 0.1
 """The probability with which a process that is behind starts a round at a tick, so that not all start at once."""
 
@@ -52,7 +54,7 @@ class Sized(Policy):
         return wish
 
     def enough(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the number of components that a process keeps once it has them."""
+        """Return the number of components that a process keeps if it has them."""
         return self._components(self.entries_for(load_per_s * (1 + self.margin)))
 
     def _components(self, entries: NDArray[np.float64]) -> NDArray[np.int32]:

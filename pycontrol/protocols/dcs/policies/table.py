@@ -19,7 +19,7 @@ BELOW_PER_S = np.array([44, 66, 80, 90, 130, 150], np.float64)
 
 
 def sizing(load_per_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the least number of entries at a load."""
+    """Return the minimum number of entries at a load."""
     return ENTRIES[np.searchsorted(ABOVE_PER_S, load_per_s, side="left")]
 
 
@@ -30,5 +30,5 @@ class Table(Sized):
         super().__init__(sizing, component_size, capacity)
 
     def enough(self, load_per_s: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the number of components that a process keeps once it has them, by the lower limits."""
+        """Return the number of components that a process keeps if it has them, by the lower limits."""
         return self._components(ENTRIES[np.searchsorted(BELOW_PER_S, load_per_s, side="right")])
