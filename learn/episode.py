@@ -70,6 +70,7 @@ class Episodes:
     """Makes the episodes of an environment: equal runs but for their seeds."""
 
     def __init__(self, request: RunRequest, params: Mapping[str, Any] | None, seed: int) -> None:
+        self._made_of = request, params, seed
         self._job = request.jobs([dict(params or {})], [seed])[0]
         self._next_seed = seed
         self._ahead: Episode | None = None
@@ -82,6 +83,10 @@ class Episodes:
             for node, agent in self.agents.items()
         }
         """The spaces of observations and actions; each agent has generators of its own."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy; what is under way is not copied."""
+        return type(self), self._made_of
 
     def begin(self, seed: int | None) -> Episode:
         """Begin an episode and return it at its first decision. Without a seed, it has the one after the last."""
