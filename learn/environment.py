@@ -24,6 +24,10 @@ class Environment:
         self.possible_agents = list(Lives(episodes.agents).names.values())
         self.agents: list[str] = []
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy, in this process or another: it begins with the first episode."""
+        return type(self), (self._episodes, self._render_to)
+
     def observation_space(self, agent: str) -> Any:
         """Return the space of an agent's observations."""
         return self._episodes.spaces[node_of(agent)][0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -70,7 +70,8 @@ class Episodes:
     """Makes the episodes of an environment: equal runs but for their seeds."""
 
     def __init__(self, request: RunRequest, params: Mapping[str, Any] | None, seed: int) -> None:
-        self._make: Callable[[int], Job] = lambda seed: request.jobs([dict(params or {})], [seed])[0]
+        self._made_of = request, params, seed
+        self._job = request.jobs([dict(params or {})], [seed])[0]
         self._next_seed = seed
         self._ahead: Episode | None = None
         self.now: Episode | None = None
@@ -83,6 +84,10 @@ class Episodes:
         }
         """The spaces of observations and actions; each agent has generators of its own."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes a copy; what is under way is not copied."""
+        return type(self), self._made_of
+
     def begin(self, seed: int | None) -> Episode:
         """Begin an episode and return it at its first decision. Without a seed, it has the one after the last."""
         if self.now is not None:
@@ -92,7 +97,7 @@ class Episodes:
         ahead, self._ahead = self._begin_ahead(), None
         if ahead.seed != self._next_seed:
             ahead.close()
-            ahead = Episode(self._make(self._next_seed))
+            ahead = Episode(self._job.but(seed=self._next_seed))
         self._next_seed += 1
         self.now = ahead
         ahead.go_on({})
@@ -106,7 +111,7 @@ class Episodes:
 
     def _begin_ahead(self) -> Episode:
         if self._ahead is None:
-            self._ahead = Episode(self._make(self._next_seed))
+            self._ahead = Episode(self._job.but(seed=self._next_seed))
         return self._ahead
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from typing import Any, Generic, TypeVar
 
 from causeway.bridge.engine import RunSpec
 from causeway.errors import UserError
+from causeway.pycontrol.confined import confined
 from causeway.pycontrol.loop import Outcome, Steps, controlled
 from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
@@ -25,6 +27,7 @@ class SteppedRun(Generic[N]):
         self._begun: StartedRun | None = None
         self._run: Generator[None, None, Outcome] | None = None
         self._outcome: Outcome | None = None
+        self._until_end = ExitStack()
 
     @property
     def nodes(self) -> Sequence[N]:
@@ -51,7 +54,7 @@ class SteppedRun(Generic[N]):
         """End the run and the process of the simulator. The results so far are lost."""
         if self._run is not None:
             run, self._run = self._run, None
-            with controlled():
+            with self._until_end, controlled():
                 run.close()
 
     @property
@@ -67,7 +70,12 @@ class SteppedRun(Generic[N]):
         return self._begun.spec
 
     def _begin(self, steps: Steps) -> None:
-        """Begin the run; it stops before its first event."""
+        """Begin the run; it stops before its first event.
+
+        The stand-ins for clocks and the like stay in place at pauses, where they call the real functions: to replace
+        hundreds of functions at each pause would take milliseconds.
+        """
+        self._until_end.enter_context(confined())
         self._run = self._started.run(steps)
 
     def _advance(self) -> bool:
@@ -76,14 +84,18 @@ class SteppedRun(Generic[N]):
         if (run := self._run) is None:
             return False
         self._run = None
-        with contained(self._job.study.name), self._job.study_code.watched(), controlled():
-            try:
-                next(run)
-            except StopIteration as end:
-                self._outcome = end.value
-                return False
-        self._run = run
-        return True
+        try:
+            with contained(self._job.study.name), self._job.study_code.watched(), controlled():
+                try:
+                    next(run)
+                except StopIteration as end:
+                    self._outcome = end.value
+                    return False
+            self._run = run
+            return True
+        finally:
+            if self._run is None:
+                self._until_end.close()
 
     def _result(self) -> Run[N]:
         """Return the results of the finished run."""

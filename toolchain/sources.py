@@ -101,7 +101,8 @@ def _open_folders() -> Iterator[Path]:
     for entry in dict.fromkeys(sys.path):
         folder = Path(entry or ".").resolve()
         if folder.is_dir() and not any(folder == one or folder.is_relative_to(one) for one in closed):
-            yield folder
+            if not any(folder.glob("*.dist-info")):  # `pip install --target` writes it
+                yield folder
 
 
 def _names(file: Path, package: str) -> Iterator[str]:
@@ -116,7 +117,7 @@ def _names(file: Path, package: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 around = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join((*around, *filter(None, [node.module])))
+                base = ".".join(filter(None, (*around, node.module)))
             else:
                 base = node.module or ""
             if base:

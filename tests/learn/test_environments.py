@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import warnings
 
@@ -192,6 +193,15 @@ class Hasty(Talker):
 def test_mistakes_get_one_line_with_the_remedy(make, message):
     with pytest.raises((UserError, RunError), match=message):
         make()
+
+
+def test_a_copy_of_an_environment_begins_with_the_first_episode_and_no_info_is_shared():
+    env = parallel(seed=5)
+    first = played(env, None)
+    assert len({id(info) for info in first[-1][4].values()}) == NODES, "wrappers write into the info of one agent"
+    copy = pickle.loads(pickle.dumps(env))
+    assert repr(played(copy, None)) == repr(first)
+    env.close(), copy.close()
 
 
 def test_a_missing_action_is_named():

@@ -18,7 +18,7 @@ from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
 from causeway.studies.study_objects import content_of
-from causeway.toolchain.sources import APART
+from causeway.toolchain.sources import APART, imported
 from tests.helpers.drawn import examples
 from tests.helpers.edits import edited
 
@@ -278,3 +278,18 @@ def test_a_module_that_is_imported_under_two_names_counts_once(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "alias_of_ours", own)
     monkeypatch.setitem(sys.modules, "its_other_name", own)
     assert content_of({"loss": 0.3}) != ""
+
+
+def test_packages_in_a_folder_of_their_own_count_as_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pip install --target FOLDER` writes such a folder."""
+    target = tmp_path / "target"
+    (target / "heavy").mkdir(parents=True)
+    (target / "heavy" / "__init__.py").write_text("import heavy.inner")
+    study = tmp_path / "study.py"
+    study.write_text("import heavy\nfrom .beside import x")
+    monkeypatch.syspath_prepend(target)
+    assert imported(study).files == {study: None, target / "heavy" / "__init__.py": None}
+    (target / "heavy-1.0.dist-info").mkdir()
+    found = imported(study)
+    assert found.files == {study: None}
+    assert found.packages == {"heavy", "beside"}, "a relative import without a package has no empty name"
