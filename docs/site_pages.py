@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import subprocess
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -81,11 +82,18 @@ def _targets(markdown: str, origin: str) -> set[str]:
     return {path for link in LINK.finditer(markdown) if (path := _resolve(link[2], origin)) is not None}
 
 
+def _tracked(folder: Path) -> set[str]:
+    """Return the names in a folder that belong to the project; all names if it is no git checkout."""
+    listed = subprocess.run(["git", "ls-files"], cwd=folder, capture_output=True, text=True, check=False)
+    names = {line.partition("/")[0] for line in listed.stdout.splitlines()}
+    return names or set(os.listdir(folder))
+
+
 def _content(path: str) -> str:
     """Return the text of the page that shows a file or a folder."""
     place = ROOT / path
     if place.is_dir():
-        names = sorted(name for name in os.listdir(place) if not name.startswith(("_", ".")))
+        names = sorted(name for name in _tracked(place) if not name.startswith(("_", ".")))
         base = posixpath.basename(path)
         return f"# {path}\n\n" + "\n".join(f"- [{name}]({base}/{name})" for name in names) + "\n"
     text = place.read_text(errors="replace")
