@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
-.PHONY: help test-pairs setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve pictures bench chaos clean
+.PHONY: help test-pairs setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve docs-version pictures bench chaos clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make setup   only install: .venv with the causeway command, the ns-3 adapter, the OMNeT++ adapter if OMNeT++ is found"
 	@echo "make lint    ruff, clang-format and mypy"
 	@echo "make docs    run what the tutorial and the how-to pages show, and build the site (build/site); make docs-serve shows it"
+	@echo "make docs-version  the site as one of several versions, on the branch site (VERSION=0.2)"
 	@echo "make pictures  the pictures of README and of the gallery, from real runs"
 	@echo "make chaos   campaigns killed at 1,000 random instants (ROUNDS=...) must end as if nothing had happened"
 	@echo "make bench   speed, as ratios within one run (build/bench.json)"
@@ -109,6 +110,12 @@ docs: setup $(VENV)/docs/.ready
 	$(BIN)/python docs/transcripts.py
 	$(SITE) build --strict
 	$(BIN)/python docs/check_site.py build/site
+
+# The site as one of its versions, in a commit of the branch `site`, which a web server can serve.
+VERSION ?= dev
+docs-version: $(VENV)/docs/.ready
+	PATH=$(VENV)/docs/bin:$$PATH PYTHONPATH=$(VENV)/docs NO_MKDOCS_2_WARNING=1 \
+	  $(BIN)/python $(VENV)/docs/bin/mike deploy -b site $(VERSION)
 
 # The pictures of README and of the gallery, each from a real run.
 pictures: setup
