@@ -137,7 +137,7 @@ class AbstractNetwork:
     links: Links | None = None
     """Links that differ between pairs of nodes. By default any node reaches any other, with `delay` alone."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, nodes are there all the time."""
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -199,7 +199,7 @@ class MobileNetwork:
     """The interval at which the positions of all nodes are recorded (`causeway run --animate`). Nodes do not notice
     this."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, nodes are there all the time."""
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -273,7 +273,7 @@ class InetNetwork:
     places_every_ps: int = 0
     """See `MobileNetwork`."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, nodes are there all the time."""
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)

@@ -87,8 +87,8 @@ class Stays:
             if from_ps >= LATEST_PS:
                 break
             rows.append((node, from_ps, min(from_ps + 1 + round(exponential(node, LENGTH) * mean_s * S_PS), LATEST_PS)))
-        columns = list(zip(*rows, strict=True)) or [(), (), ()]
-        return cls(*(np.array(column, np.int64) for column in columns))
+        table = np.array(rows, np.int64).reshape(-1, 3)
+        return cls(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
     def at(self, time_ps: int) -> list[int]:
         """Return the nodes with stays that are there at an instant."""

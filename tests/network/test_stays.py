@@ -47,7 +47,7 @@ class Guest(cw.Node):
         self.send(cw.EVERYONE, message, 100)
 
 
-def run(network, engine="inline", until=cw.seconds(10), **options):
+def run(network, engine="inline", until=10 * S, **options):
     seen: list[tuple[float, int, str]] = []
     return seen, cw.run(
         lambda: cw.PerNode(lambda _: Guest(seen)), network, engine=engine, until=until, seed=1, **options
