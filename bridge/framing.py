@@ -16,6 +16,7 @@ from causeway.bridge.events import COLUMNS, ActionRows, Actions, Lookahead, Wind
 from causeway.errors import RunError
 from causeway.network.faults import Jammer, LinkFailure, NetworkFault, Partition
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork
+from causeway.network.stays import changes_of
 from causeway.network.workload import Faults, Workload, WorkloadTables
 from causeway.proto.contract import CONTRACT, column_type, may_lack, pb, schema_sha256, table
 
@@ -171,7 +172,7 @@ def encode_setup(spec: RunSpec) -> bytes:
     s.passive_kinds = spec.passive_kinds
     s.channels.extend(spec.channels)
     _put_workload(s.workload, spec.network.workload)
-    _put_faults(s.faults, spec.network.faults)
+    _put_faults(s.faults, changes_of(spec.network))
     if not isinstance(spec.network, InetNetwork):
         _put_network_faults(s.troubles, spec.network.network_faults)
     if isinstance(spec.network, AbstractNetwork):

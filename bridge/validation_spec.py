@@ -17,6 +17,7 @@ from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError
 from causeway.network.faults import Jammer, LinkFailure, Partition
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork
+from causeway.network.stays import changes_of
 from causeway.network.workload import Faults, Segment, Workload
 
 MOST_INT32 = (1 << 31) - 1
@@ -45,6 +46,7 @@ def check_spec(spec: RunSpec) -> None:
     _field(study, "AbstractNetwork", "nodes", network.nodes)
     _check_workload(study, network.workload, network.nodes)
     _check_faults(study, network.faults, network.nodes)
+    changes_of(network)
     if not spec.duration_ps and not isinstance(network, InetNetwork):  # that one's ini has a sim-time-limit
         _check_end(study, network.workload)
     if isinstance(network, InetNetwork):

@@ -35,6 +35,7 @@ from causeway.network.networks import (
     normal_delay,
     uniform_delay,
 )
+from causeway.network.stays import Stays
 from causeway.network.units import (
     UnitError,
     km,
@@ -118,6 +119,7 @@ __all__ = [
     "Simulation",
     "SoloLoop",
     "State",
+    "Stays",
     "Study",
     "Sweep",
     "SweepError",

@@ -49,6 +49,7 @@ from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.links import Links
 from causeway.network.movement import Trace
 from causeway.network.random import QUANTILE_BINS
+from causeway.network.stays import Stays
 from causeway.network.workload import Faults, Workload
 from causeway.proto.contract import pb
 
@@ -101,6 +102,11 @@ def _check_faults_of_network(network_faults: object) -> None:
         )
 
 
+def _check_stays(network: AbstractNetwork | MobileNetwork | InetNetwork) -> None:
+    if network.stays is not None:
+        check(network, "stays", instance_of(Stays, "Stays.poisson(nodes, per_s=5, mean_s=20, seed=seed)"))
+
+
 def _with_own_nodes(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
     """Fill in the nodes of a workload that gets them from its network."""
     if isinstance(network.workload, Workload) and isinstance(nodes, int):
@@ -130,6 +136,8 @@ class AbstractNetwork:
     """Link failures and partitions; a jammer needs a mobile network."""
     links: Links | None = None
     """Links that differ between pairs of nodes. By default any node reaches any other, with `delay` alone."""
+    stays: Stays | None = None
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -138,6 +146,7 @@ class AbstractNetwork:
             check(self, "links", instance_of(Links, "Links(latencies_ms)"))
             self.links.site_of(self.nodes)
         check(self, "workload", WORKLOAD)
+        _check_stays(self)
         _check_faults_of_network(self.network_faults)
         _with_own_nodes(self, self.nodes)
 
@@ -189,10 +198,13 @@ class MobileNetwork:
     places_every_ps: int = 0
     """The interval at which the positions of all nodes are recorded (`causeway run --animate`). Nodes do not notice
     this."""
+    stays: Stays | None = None
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
         check(self, "workload", WORKLOAD)
+        _check_stays(self)
         check(self, "hosts", WHOLE)
         _check_faults_of_network(self.network_faults)
         if len(self.host_xy_mm) not in (0, self.hosts):
@@ -260,12 +272,15 @@ class InetNetwork:
     faults: Faults = field(default_factory=Faults)
     places_every_ps: int = 0
     """See `MobileNetwork`."""
+    stays: Stays | None = None
+    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
         check(self, "nodes", WHOLE)
         check(self, "run", WHOLE)
         check(self, "workload", WORKLOAD)
+        _check_stays(self)
         _with_own_nodes(self, self.nodes)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -19,6 +21,19 @@ def refuse_services(protocol: Any) -> None:
     """Replace the services of a PerNode by functions that raise Misuse."""
     for service in SERVICES:
         setattr(protocol, service, partial(_refuse, service))
+
+
+@contextmanager
+def services_refused(protocol: Any) -> Iterator[None]:
+    """Refuse the services of a PerNode while a node that goes runs its `on_finish`."""
+    before = {name: vars(protocol)[name] for name in SERVICES if name in vars(protocol)}
+    refuse_services(protocol)
+    try:
+        yield
+    finally:
+        for name in SERVICES:
+            delattr(protocol, name)
+        vars(protocol).update(before)
 
 
 def _refuse(service: str, *_: Any, **__: Any) -> NoReturn:

@@ -47,7 +47,7 @@ from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
 from causeway.network.networks import AbstractNetwork, InetNetwork
 from causeway.network.units import UnitError
-from causeway.pycontrol import arguments
+from causeway.pycontrol import arguments, presence
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -60,9 +60,9 @@ from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
 from causeway.pycontrol.making import maker_of
 from causeway.pycontrol.node_requests import Exchange, inside
-from causeway.pycontrol.node_timers import fire, forget_calls
+from causeway.pycontrol.node_timers import fire
 from causeway.pycontrol.overload import check_load, in_words
-from causeway.pycontrol.protocol import BROADCAST, DELIVER, Context, Protocol
+from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context, Protocol
 from causeway.pycontrol.protocol_errors import (
     Misuse,
     ProtocolError,
@@ -115,6 +115,8 @@ class PerNode(Protocol):
         self.now_ps = 0
         self.stop = False
         self.nodes: list[Node] = []
+        self.guests: dict[int, bool] = {}
+        """The nodes that come and go, and whether each was there at the beginning."""
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
         self._kept = KeptPackets(copies_of_broadcast, self.packet_lifetime_ps)
@@ -299,6 +301,7 @@ class PerNode(Protocol):
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
+        self.guests = presence.guests_of(context.network)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
@@ -322,6 +325,13 @@ class PerNode(Protocol):
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
+        there = self.guests.get(id_, True)
+        self.nodes.append(self.make_node(id_) if there else presence.absent(self, id_))
+        if not there:
+            self.note(LEFT, id_, -1)
+
+    def make_node(self, id_: int) -> Node:
+        """Return a new node with an id."""
         self.acting = id_
         node = self.make(id_)
         if not isinstance(node, Node):
@@ -331,7 +341,7 @@ class PerNode(Protocol):
         check_handlers(type(node))
         self._classes.add(type(node))
         node.runtime, node.id = self, id_
-        self.nodes.append(node)
+        return node
 
     def on_window(self, window: Window) -> Actions:
         """Call the handler of each event in order and return the actions of all of them."""
@@ -439,7 +449,7 @@ class PerNode(Protocol):
         elif kind == STATION:
             self.nodes[node].on_station(arg, *unpack_position(ref))
         elif kind == NODE:
-            self._up_or_down(node, bool(arg))
+            presence.change(self, node, bool(arg))
         elif kind >= CONNECTED:
             self.nodes[node].on_connection(kind, ref, arg)
 
@@ -472,15 +482,6 @@ class PerNode(Protocol):
         promised_ps, after_ps = self._lookahead.get((node, self._topic), 0), time_ps - self.now_ps
         if after_ps < promised_ps or promised_ps == IGNORED:
             raise broken_lookahead(node, self._topic, promised_ps, after_ps)
-
-    def _up_or_down(self, node: int, up: bool) -> None:
-        if up:
-            self.nodes[node].on_up()
-            return
-        for owner, key in [k for k in self.timers if k[0] == node]:
-            self.cancel_timer(owner, key)
-        forget_calls(self.nodes[node])
-        self.nodes[node].on_down()
 
     def _take_actions(self, reply: bool) -> Actions:
         """Return and clear the pending actions and, if the window expects a reply, the lookahead declarations."""

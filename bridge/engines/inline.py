@@ -23,6 +23,7 @@ from causeway.bridge.memory import Allowance
 from causeway.bridge.recorded_session import TapedSession
 from causeway.errors import RunError, UserError
 from causeway.network.networks import AbstractNetwork, Network
+from causeway.network.stays import changes_of
 from causeway.network.workload import NEVER, Script, WorkloadTables, next_broadcast
 from causeway.toolchain.adapters import Adapter
 from causeway.toolchain.jit import compiled
@@ -228,7 +229,7 @@ class InlineSession:
         )  # fmt: skip
 
     def _start_faults(self) -> None:
-        faults = self.network.faults
+        faults = changes_of(self.network)
         self._at["faulty"] = len(faults.time_ps) > 0 or len(self.network.network_faults) > 0
         while self._at["free_rows"][0] < len(faults.time_ps):
             self._grow_pool(2 * len(self._w.pool))
