@@ -223,7 +223,8 @@ def _put_abstract(message: Any, network: AbstractNetwork) -> None:
 def _put_mobile(message: Any, network: MobileNetwork) -> None:
     x_mm, y_mm = [x for x, _ in network.station_xy_mm], [y for _, y in network.station_xy_mm]
     _put(message, station_x_mm=x_mm, station_y_mm=y_mm)
-    _put(message, host_x_mm=[x for x, _ in network.host_xy_mm], host_y_mm=[y for _, y in network.host_xy_mm])
+    places = network.first_places_mm
+    _put(message, host_x_mm=[x for x, _ in places], host_y_mm=[y for _, y in places])
     _put(message, wire_from=[a for a, _ in network.wires], wire_to=[b for _, b in network.wires])
     for name in (
         "hosts", "cell_radius_mm", "wire_bps", "wire_delay_ps", "radio", "radio_bps", "speed_mm_s", "covered_only",

@@ -215,7 +215,7 @@ def _check_area(study: str, network: MobileNetwork) -> None:
         _refuse(study, "area_mm", area, "the lower corner first: x0 < x1 and y0 < y1")
     if network.station_xy_mm or area or not network.hosts:
         return
-    placed = bool(network.host_xy_mm)
+    placed = bool(network.first_places_mm)
     for host in range(network.hosts):
         traced = bool(network.traces) and network.traces[host] is not None
         walks = (network.host_speeds_mm_s[host] if network.host_speeds_mm_s else network.speed_mm_s) > 0

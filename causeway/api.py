@@ -36,6 +36,7 @@ from causeway.network.networks import (
     uniform_delay,
 )
 from causeway.network.stays import Stays
+from causeway.network.traffic import Sumo
 from causeway.network.units import (
     UnitError,
     km,
@@ -121,6 +122,7 @@ __all__ = [
     "State",
     "Stays",
     "Study",
+    "Sumo",
     "Sweep",
     "SweepError",
     "SymmetricNodes",

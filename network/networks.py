@@ -50,6 +50,7 @@ from causeway.network.links import Links
 from causeway.network.movement import Trace
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.stays import Stays
+from causeway.network.traffic import Sumo
 from causeway.network.workload import Faults, Workload
 from causeway.proto.contract import pb
 
@@ -200,6 +201,9 @@ class MobileNetwork:
     this."""
     stays: Stays | None = None
     """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
+    movement: Sumo | None = None
+    """SUMO, whose vehicles are the hosts: `Sumo("city.sumocfg")`. It needs a station, which has the clock of its steps,
+    and as many hosts as there are vehicles at once."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -207,6 +211,8 @@ class MobileNetwork:
         _check_stays(self)
         check(self, "hosts", WHOLE)
         _check_faults_of_network(self.network_faults)
+        if self.movement is not None:
+            self._check_movement()
         if len(self.host_xy_mm) not in (0, self.hosts):
             raise UserError(
                 f"host_xy_mm has {len(self.host_xy_mm)} positions for {self.hosts} hosts; allowed: one for each host, "
@@ -219,6 +225,20 @@ class MobileNetwork:
                     f"{name} has {count} {what} for {self.hosts} hosts; allowed: one for each host, or none"
                 )
         _with_own_nodes(self, self.nodes, len(self.station_xy_mm))
+
+    def _check_movement(self) -> None:
+        """Refuse what contradicts SUMO."""
+        check(self, "movement", instance_of(Sumo, 'Sumo("city.sumocfg")'))
+        if not self.station_xy_mm:
+            raise UserError("MobileNetwork: movement=Sumo(...) needs a station, as in station_xy_mm=((0, 0),)")
+        for name in ("traces", "stays", "host_speeds_mm_s", "speed_mm_s"):
+            if getattr(self, name):
+                raise UserError(f"MobileNetwork: {name} and movement=Sumo(...) contradict each other; remove one")
+
+    @property
+    def first_places_mm(self) -> tuple[tuple[int, int], ...]:
+        """The start of each host, where it is known: `host_xy_mm`, or (0, 0) until a vehicle comes."""
+        return self.host_xy_mm or (((0, 0),) * self.hosts if self.movement is not None else ())
 
     @classmethod
     def hexagons(cls, *, cells: int = 7, spacing: int = 208_000, hosts: int, **fields: Any) -> MobileNetwork:

@@ -104,13 +104,17 @@ def changes_of(network: Any) -> Faults:
     """
     faults: Faults = network.faults
     stays: Stays | None = network.stays
-    if stays is None:
+    if getattr(network, "movement", None) is not None:  # its hosts come and go as SUMO's vehicles do
+        guests = absent = np.arange(network.nodes - network.hosts, network.nodes)
+        stays = Stays(guests[:0], guests[:0], guests[:0])
+    elif stays is None:
         return faults
-    if len(stays.node) and stays.node.max() >= network.nodes:
-        raise UserError(f"Stays: node {stays.node.max()} does not exist; there are nodes 0 to {network.nodes - 1}")
-    if both := set(stays.node.tolist()) & set(np.asarray(faults.node).tolist()):
+    else:
+        guests, absent = stays.node, np.setdiff1d(stays.node, stays.at(0))
+    if len(guests) and guests.max() >= network.nodes:
+        raise UserError(f"Stays: node {guests.max()} does not exist; there are nodes 0 to {network.nodes - 1}")
+    if both := set(guests.tolist()) & set(np.asarray(faults.node).tolist()):
         raise UserError(f"node {min(both)} has stays and failures (faults); allowed: one of them")
-    absent = np.setdiff1d(stays.node, stays.node[stays.from_ps == 0])
     comes, goes = stays.from_ps > 0, stays.to_ps < LATEST_PS
     time_ps = np.concatenate([faults.time_ps, 0 * absent, stays.from_ps[comes], stays.to_ps[goes]]).astype(np.int64)
     node = np.concatenate([faults.node, absent, stays.node[comes], stays.node[goes]]).astype(np.int32)

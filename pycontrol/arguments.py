@@ -14,7 +14,8 @@ import numpy as np
 from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
 from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.bridge.validation_messages import MOST_BYTES
-from causeway.pycontrol.protocol_errors import call, misuse
+from causeway.network.networks import AbstractNetwork, InetNetwork, Network
+from causeway.pycontrol.protocol_errors import Misuse, call, misuse
 
 CALLS = ("read", "write", "cas")
 """The calls on a register (`causeway.explore.linearizability`)."""
@@ -79,8 +80,10 @@ def call_of(what: Any) -> None:
         raise misuse("call_begins", "what", what, f"{', '.join(map(repr, CALLS[:-1]))} or {CALLS[-1]!r}")
 
 
-def way(x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
-    """Validate a position and a speed."""
+def way(network: Network | None, x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
+    """Validate a move: the network, the position and the speed."""
+    if isinstance(network, AbstractNetwork | InetNetwork):
+        raise Misuse(f"move: only hosts of a MobileNetwork can move, not nodes of an {type(network).__name__}")
     return (
         whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
         whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),

@@ -45,9 +45,8 @@ from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
-from causeway.network.networks import AbstractNetwork, InetNetwork
 from causeway.network.units import UnitError
-from causeway.pycontrol import arguments, presence
+from causeway.pycontrol import arguments, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -117,6 +116,7 @@ class PerNode(Protocol):
         self.nodes: list[Node] = []
         self.guests: dict[int, bool] = {}
         """The nodes that come and go, and whether each was there at the beginning."""
+        self.traffic: vehicles.Traffic | None = None
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
         self._kept = KeptPackets(copies_of_broadcast, self.packet_lifetime_ps)
@@ -245,10 +245,7 @@ class PerNode(Protocol):
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
         """Move a host in a straight line to a position."""
         node = arguments.node("move", node, self._count)
-        if isinstance(self.context.network, AbstractNetwork | InetNetwork):
-            network = type(self.context.network).__name__
-            raise Misuse(f"move: only hosts of a MobileNetwork can move, not nodes of an {network}")
-        x_mm, y_mm, speed_mm_s = arguments.way(x_mm, y_mm, speed_mm_s)
+        x_mm, y_mm, speed_mm_s = arguments.way(self.context.network, x_mm, y_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), 0, speed_mm_s, *PAD[6]))
@@ -301,7 +298,7 @@ class PerNode(Protocol):
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
-        self.guests = presence.guests_of(context.network)
+        self.guests, self.traffic = presence.guests_of(context.network), vehicles.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
@@ -374,6 +371,11 @@ class PerNode(Protocol):
     def check_end(self) -> None:
         """Refuse class attributes that the run changed."""
         self._classes.check()
+
+    def discard(self) -> None:
+        """End SUMO, if it runs."""
+        if self.traffic is not None:
+            self.traffic.close()
 
     def scalars(self) -> Mapping[str, float]:
         """Return the number of packets sent."""

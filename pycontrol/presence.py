@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from causeway.network.networks import Network
+from causeway.network.networks import MobileNetwork, Network
 from causeway.pycontrol.after_end import services_refused
 from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.node_timers import forget_calls
@@ -20,6 +20,8 @@ class Absent(Node):
 
 def guests_of(network: Network | None) -> dict[int, bool]:
     """Return the nodes of a network that come and go, and whether each is there at the beginning."""
+    if isinstance(network, MobileNetwork) and network.movement is not None:
+        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), False)
     stays = None if network is None else network.stays
     if stays is None:
         return {}

@@ -18,6 +18,7 @@ from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import Misuse, shown
 from causeway.pycontrol.reading import Reading
 from causeway.pycontrol.sizes import size_of
+from causeway.pycontrol.vehicles import Vehicle, vehicle_of
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -241,6 +242,11 @@ class Services:
         if runtime.acting is not self:
             check_turn(self, "left")
         runtime.note(LEFT, self.id, -1)
+
+    @property
+    def vehicle(self) -> Vehicle:
+        """The vehicle of SUMO that this node is, in a network with `movement=Sumo(...)`."""
+        return vehicle_of(self.runtime, self.id)
 
     def joined(self) -> None:
         """Report to the observers that this node joined.

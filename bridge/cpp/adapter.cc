@@ -101,7 +101,8 @@ void AdapterBase::happen(const Due &due) {
             switch_node(action);
             break;
         case Due::SEND:
-            if (nodes_[action.node].up) act(action);
+            if (nodes_[action.node].up || action.kind == Act::MOVE)
+                act(action);  // a move of what is down puts it there
             break;
         case Due::TIMER:
             if (timers_.erase(action.ref) > 0)

@@ -59,7 +59,7 @@ class AdapterBase {
         (void)action;
         fail("this simulator has no TCP connections");
     }
-    // Makes a node move to a position from now on. The node is up.
+    // Makes a node move to a position from now on; a node that is down is put there at once.
     virtual void move(const Action &action) {
         (void)action;
         fail("the nodes of this network do not move");

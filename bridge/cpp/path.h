@@ -72,6 +72,12 @@ class Path {
         if (lasts_ps > 0) add(now_ps + lasts_ps, from_x_mm + dx * share, from_y_mm + dy * share);
     }
 
+    // Replaces the path by a position.
+    void put(int64_t now_ps, double x_mm, double y_mm) {
+        points_.clear();
+        add(now_ps, x_mm, y_mm);
+    }
+
     double most_speed_m_s() const { return most_speed_m_s_; }
 
   private:

@@ -81,8 +81,14 @@ void SimulatedNetwork::tell_places() {
 
 void SimulatedNetwork::move(const Action &action) {
     const auto [x_mm, y_mm] = unpack_position(action.ref);
-    walks_.at(action.node - plan_.station_count())->go(x_mm, y_mm, action.size_bytes);
-    air_->at_least_as_fast(action.size_bytes / 1000.0);
+    const auto &walk = walks_.at(action.node - plan_.station_count());
+    if (is_up(action.node)) {
+        walk->go(x_mm, y_mm, action.size_bytes);
+        air_->at_least_as_fast(action.size_bytes / 1000.0);
+    } else {
+        walk->put(x_mm, y_mm);
+        air_->look_again();
+    }
     if (!moving_ && plan_.places_every_ps > 0) {
         const int64_t every = plan_.places_every_ps, now = Simulator::Now().GetTimeStep();
         Simulator::Schedule(PicoSeconds(every - now % every), &SimulatedNetwork::tell_places, this);

@@ -93,6 +93,15 @@ void Walk::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
     follow();
 }
 
+void Walk::put(int32_t x_mm, int32_t y_mm) {
+    path_.put(now_ps(), x_mm, y_mm);
+    for (const auto &event : to_come_) Simulator::Cancel(event);
+    to_come_.clear();
+    leg_.from = leg_.to = {x_mm / 1000.0, y_mm / 1000.0};
+    leg_ps_ = 0;
+    change_to(cells_->nearest(leg_.from));
+}
+
 /// Begins the next straight line of the path.
 void Walk::follow() {
     const int64_t now = now_ps(), until = path_.until(now);

@@ -24,6 +24,8 @@ class WirelessChannel : public ns3::SimpleRefCount<WirelessChannel> {
     WirelessChannel(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s,
                     const NetworkFaultMap &network_faults);
     /// Records that a node may be this fast from now on.
+    // Reads the positions of all radios anew, since one was put elsewhere.
+    void look_again() { looked_at_ps_ = -1; }
     void at_least_as_fast(double speed_m_s) { speed_m_s_ = std::max(speed_m_s_, speed_m_s); }
 
     /// Adds a radio and gives it the next number.

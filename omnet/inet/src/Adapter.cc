@@ -106,7 +106,11 @@ void Adapter::End::onMove(const Action &action) {
     auto mobility = dynamic_cast<CoveredMobility *>(module->getSubmodule("mobility"));
     if (!mobility) throw cRuntimeError("%s cannot MOVE: give it a CoveredMobility", module->getFullPath().c_str());
     const auto [x_mm, y_mm] = unpack_position(action.ref);
-    mobility->go(x_mm, y_mm, action.size_bytes);
+    if (Bridge::instance().is_up(action.node)) {
+        mobility->go(x_mm, y_mm, action.size_bytes);
+    } else {
+        mobility->put(x_mm, y_mm);
+    }
 }
 
 void Adapter::End::onNode(bool up) {

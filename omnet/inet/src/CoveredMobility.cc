@@ -124,14 +124,24 @@ void CoveredMobility::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
     Enter_Method("go");
     moveAndUpdate();
     path_.go(now_ps(), x_mm, y_mm, speed_mm_s, {lastPosition.x, lastPosition.y});
+    if (LocalRadioMedium *radio_medium = beginPath()) radio_medium->atLeastAsFast(speed_mm_s / 1000.0);
+}
+
+void CoveredMobility::put(int32_t x_mm, int32_t y_mm) {
+    Enter_Method("put");
+    path_.put(now_ps(), x_mm, y_mm);
+    if (LocalRadioMedium *radio_medium = beginPath()) radio_medium->lookAgain();
+}
+
+// Follows a new path from now on. Returns the medium of the network, if it is one of ours.
+LocalRadioMedium *CoveredMobility::beginPath() {
     follow();
     lastUpdate = simTime();
     scheduleUpdate();
     emitMobilityStateChangedSignal();
     cModule *network = inet::getContainingNode(this)->getParentModule();
-    if (auto medium = dynamic_cast<LocalRadioMedium *>(network->getSubmodule("radioMedium")))
-        medium->atLeastAsFast(speed_mm_s / 1000.0);
     if (auto watcher = dynamic_cast<StationWatcher *>(network->getSubmodule("watcher"))) watcher->somebodyMoves();
+    return dynamic_cast<LocalRadioMedium *>(network->getSubmodule("radioMedium"));
 }
 
 void CoveredMobility::move() {

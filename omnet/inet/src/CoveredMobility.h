@@ -7,6 +7,8 @@
 
 namespace causeway {
 
+class LocalRadioMedium;
+
 class CoveredMobility : public inet::LineSegmentsMobilityBase {
   public:
     double getMaxSpeed() const override { return std::max(path_.empty() ? speed_ : 0.0, path_.most_speed_m_s()); }
@@ -15,6 +17,8 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     void setUp(bool up);
     // Sends the host straight to a position, where it stays. It no longer walks or follows its trace.
     void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
+    // Puts the host at a position, where it stays.
+    void put(int32_t x_mm, int32_t y_mm);
 
   protected:
     Cells cells_;
@@ -35,6 +39,7 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     void findDescribed();
     void findArea();
     void follow();
+    LocalRadioMedium *beginPath();
     double randomUnit();
     bool allowed(const inet::Coord &from, const inet::Coord &to) const;
     void walkTo(const inet::Coord &target);

@@ -25,6 +25,8 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     void addRadio(const IRadio *radio) override;
     void removeRadio(const IRadio *radio) override;
+    // Reads the positions of all radios anew, since one was put elsewhere.
+    void lookAgain() { grid_is_there = false; }
     // Records that a node may be this fast from now on.
     void atLeastAsFast(double speed_m_s) { fastest_m_s = std::max(fastest_m_s, speed_m_s); }
     // Returns false for a jammed receiver or one on the other side of a partition. The signal is interference there.

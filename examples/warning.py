@@ -1,0 +1,82 @@
+"""Cars that warn each other of an accident, and take another road: SUMO's traffic and the radio, step by step.
+
+    causeway run examples/warning.py --engine ns3
+    causeway run examples/warning.py --sweep warned --reps 5 --out results/warning
+
+The first car on the road `main` stops for two minutes. With `warned=true` it tells the others by radio; each passes the
+warning on, and who still can takes the detour. It needs SUMO: pip install libsumo, or eclipse-sumo and traci.
+"""
+
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+import causeway as cw
+
+STREETS = Path(__file__).with_name("streets")
+TROUBLE = "main"
+
+
+class RoadSide(cw.Node):
+    """The station beside the road. It only has the clock of SUMO's steps."""
+
+
+class Car(cw.Node):
+    """A car that passes each warning on, once a second."""
+
+    def __init__(self, warned: bool) -> None:
+        self.warned = warned
+        self.came_s = 0.0
+        self.knows = False
+
+    def on_start(self) -> None:
+        self.came_s = self.now
+        if self.id == 1 and self.now < 30:  # later, another car has this number
+            self.after(cw.seconds(45), self.halt)
+
+    def halt(self) -> None:
+        self.vehicle.hold(0)
+        self.after(cw.seconds(120), self.go_on)
+        if self.warned:
+            self.warn()
+
+    def go_on(self) -> None:
+        self.vehicle.hold(-1)
+
+    def on_packet(self, edge: str, sender: int, interface: int) -> None:
+        if not self.knows:
+            self.warn()
+            self.vehicle.avoid(edge)  # those who have passed the fork stay on their way
+
+    def warn(self) -> None:
+        self.knows = True
+        self.every(cw.seconds(1), self.send, cw.EVERYONE, TROUBLE, 100)
+
+    def on_finish(self) -> None:
+        self.record("travel_s", self.now - self.came_s)
+
+
+class WarningParams(cw.Params):
+    warned: bool = Field(True, description="tell others of the accident by radio")
+    duration_s: float = Field(400.0, ge=1, description="length of the run")
+
+
+class Warning(cw.Study):
+    name, title, Params, engines = "warning", "an accident, and who is warned", WarningParams, ("omnet", "ns3")
+    files: ClassVar = tuple(f"streets/streets.{end}" for end in ("sumocfg", "net.xml", "rou.xml"))
+    sweeps: ClassVar = {"warned": [{"warned": False}, {"warned": True}]}
+    plots = (cw.Plot("Travel times", "warning", "travel_s", kind="cdf", series="warned", more={"of": "samples"}),)
+
+    def network(self, params: WarningParams, seed: int) -> cw.MobileNetwork:
+        movement = cw.Sumo(str(STREETS / "streets.sumocfg"), step=cw.ms(100))
+        return cw.MobileNetwork(
+            station_xy_mm=((900_000, 450_000),), hosts=80, movement=movement, radio="wifi",
+            cell_radius_mm=300_000,
+        )
+
+    def protocol(self, params: WarningParams) -> cw.PerNode:
+        return cw.PerNode(lambda id_: Car(params.warned) if id_ else RoadSide())
+
+    def duration_ps(self, params: WarningParams) -> int:
+        return cw.seconds(params.duration_s)

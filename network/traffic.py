@@ -1,0 +1,66 @@
+"""Road traffic of SUMO as the movement of hosts: each vehicle is a node while it is on the road.
+
+    MobileNetwork(station_xy_mm=((0, 0),), hosts=60, movement=Sumo("city.sumocfg", step=ms(100)), radio="wifi")
+
+`pycontrol/vehicles.py` runs SUMO beside the simulation.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+from causeway.errors import UserError
+
+LEAST_STEP_PS = 10**9
+"""A millisecond, the resolution of SUMO's own clock."""
+CLIENTS = ("libsumo", "traci")
+
+
+@dataclass(frozen=True)
+class Sumo:
+    """A simulation of SUMO that runs beside the network's, step by step."""
+
+    config: str
+    """The .sumocfg file. A study names it, and the files that it names, in `files`, too."""
+    step: int = 100_000_000_000
+    """The time between two positions, in ps (`ms(100)`): whole milliseconds. Between them, vehicles move straight."""
+    client: str = ""
+    """`libsumo` (in this process) or `traci` (a process `sumo` of its own). By default traci if `sumo` is on PATH or in
+    SUMO_HOME, else libsumo."""
+    options: tuple[str, ...] = ()
+    """Further options of SUMO, such as ("--scale", "1.5")."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.config, str | Path):
+            raise UserError(f"Sumo: config is {self.config!r}; allowed: the path of a .sumocfg file")
+        step = self.step
+        if isinstance(step, bool) or not isinstance(step, int) or step < LEAST_STEP_PS or step % LEAST_STEP_PS:
+            raise UserError(f"Sumo: step is {step!r} ps; allowed: whole milliseconds, as in step=ms(100)")
+        if self.client not in ("", *CLIENTS):
+            raise UserError(f"Sumo: client is {self.client!r}; allowed: libsumo, traci, or nothing")
+        object.__setattr__(self, "config", str(self.config))
+        object.__setattr__(self, "options", tuple(self.options))
+
+    def read_files(self) -> None:
+        """Open the configuration and the files that it names, so that a study that does not declare them is refused.
+
+        Raises:
+            UserError: A file does not exist, or the configuration is no XML.
+        """
+        config = Path(self.config)
+        try:
+            root = ET.fromstring(config.read_text())
+        except OSError as error:
+            raise UserError(f"SUMO's {config} cannot be read: {error.strerror}") from None
+        except ET.ParseError as error:
+            raise UserError(f"SUMO's {config} is no XML: {error}") from None
+        for element in root.iter():
+            if not element.tag.endswith("-files") and not element.tag.endswith("-file"):
+                continue
+            for name in element.get("value", "").split(","):
+                try:
+                    (config.parent / name.strip()).open("rb").close()
+                except OSError as error:
+                    raise UserError(f"SUMO's {config} names {name.strip()}: {error.strerror}") from None

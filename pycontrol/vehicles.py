@@ -1,0 +1,239 @@
+"""Vehicles of SUMO as nodes: SUMO is one step ahead of the network, and its vehicles come, move and go as it says.
+
+At the time t of each step, SUMO has computed its state at t, and now computes the next one, at t + step. Every vehicle
+sets out at t for its place there, in a straight line, and arrives at t + step. A vehicle that is new at t comes as a new
+node at t, and one that is gone goes. A node sees its vehicle as it was at the last step. What it commands takes effect
+in SUMO's next step, since the current one has been computed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from causeway.errors import RunError, UserError
+from causeway.network.networks import MobileNetwork
+from causeway.network.traffic import Sumo
+from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.repeated import NEVER_AGAIN
+
+if TYPE_CHECKING:
+    from causeway.pycontrol.node import PerNode
+
+S_PS = 10**12
+POSITION, SPEED, ROAD, ROUTE = 0x42, 0x40, 0x50, 0x54
+"""SUMO's numbers of what a vehicle is asked for."""
+SEEDS = 2**31
+QUIET = ("--no-step-log", "true", "--duration-log.disable", "true", "--no-warnings", "true")
+
+
+class VehicleState(NamedTuple):
+    """A vehicle at the beginning of a step."""
+
+    x_mm: int
+    y_mm: int
+    speed: float
+    road: str
+    route: tuple[str, ...]
+
+
+class Vehicle:
+    """The vehicle of a node (`self.vehicle`), as it was at the last step of SUMO. Commands work from the next one on."""
+
+    def __init__(self, name: str, state: VehicleState, traffic: Traffic) -> None:
+        self.name = name
+        """SUMO's id of the vehicle."""
+        self._state, self._traffic = state, traffic
+
+    @property
+    def speed(self) -> float:
+        """The speed in m/s."""
+        return self._state.speed
+
+    @property
+    def road(self) -> str:
+        """The edge of the road network, or the junction, on which it is."""
+        return self._state.road
+
+    @property
+    def route(self) -> tuple[str, ...]:
+        """The edges of its whole route."""
+        return self._state.route
+
+    def slow_down(self, speed: float, over_s: float = 0.0) -> None:
+        """Reach a speed, in m/s, within a time, and then drive as usual."""
+        self._command("slowDown", float(speed), float(over_s))
+
+    def hold(self, speed: float) -> None:
+        """Keep a speed, in m/s; 0 stops the vehicle. A negative speed lets it drive as usual again."""
+        self._command("setSpeed", float(speed))
+
+    def follow(self, route: Sequence[str]) -> None:
+        """Take another route: a list of edges that begins with the current one."""
+        self._command("setRoute", list(route))
+
+    def avoid(self, edge: str) -> None:
+        """Take the quickest route to its destination that does not use an edge, if there is one."""
+        self._command("setAdaptedTraveltime", edge, 1e9)
+        self._command("rerouteTraveltime")
+
+    def _command(self, name: str, *values: Any) -> None:
+        self._traffic.command(self.name, name, *values)
+
+
+class Traffic:
+    """A running SUMO, and the node of each vehicle."""
+
+    def __init__(self, sumo: Sumo, seed: int, hosts: range) -> None:
+        self._sumo, self._free = sumo, list(reversed(hosts))
+        self.node_of: dict[str, int] = {}
+        self.vehicles: dict[int, Vehicle] = {}
+        self._now: dict[str, VehicleState] = {}
+        self._next: dict[str, VehicleState] = {}
+        self._steps = 0
+        sumo.read_files()
+        self._client = client_of(sumo)
+        self._is_open = True
+        options = ["-c", sumo.config, "--step-length", str(sumo.step / S_PS), "--seed", str(seed % SEEDS), *QUIET]
+        self._call("start", self._start, [*options, *sumo.options])
+
+    def step(self, runtime: PerNode) -> int | None:
+        """Carry out the step that begins one reaction time from now, and compute the next one."""
+        gone = [name for name in self._now if name not in self._next]
+        new = [name for name in self._next if name not in self._now]
+        self._now = self._next
+        for name in gone:
+            runtime.switch(self.node_of[name], False)
+        for name in new:
+            runtime.switch(self.node_of[name], True)
+        for name, state in self._now.items():
+            self.vehicles[self.node_of[name]] = Vehicle(name, state, self)
+        self._next = self._call("step", self._compute)
+        for name, state in self._next.items():
+            node = self.node_of[name] if name in self.node_of else self._node_for(name)
+            old = self._now.get(name)
+            speed = 1 if old is None else self._speed(old, state)  # an absent host is put there at once
+            if speed > 0:
+                runtime.move(node, state.x_mm, state.y_mm, speed)
+        for name in gone:  # behind the moves, so that a new vehicle gets a node that has been absent for a step
+            node = self.node_of.pop(name)
+            self.vehicles.pop(node, None)
+            self._free.append(node)
+        self._free.sort(reverse=True)
+        return None if self._next or self._now or self._expected() else NEVER_AGAIN
+
+    def command(self, name: str, what: str, *values: Any) -> None:
+        """Command a vehicle. One that leaves the road within this step does nothing any more."""
+        if name in self._next:
+            self._call(what, getattr(self._client.vehicle, what), name, *values)
+
+    def close(self) -> None:
+        """End SUMO."""
+        if self._is_open:
+            self._is_open = False
+            try:
+                self._client.close()
+            except Exception:  # it is gone already
+                return
+
+    def _start(self, options: list[str]) -> None:
+        self._client.start([_program(self._sumo), *options])
+
+    def _compute(self) -> dict[str, VehicleState]:
+        client = self._client
+        client.simulationStep()
+        for name in client.simulation.getDepartedIDList():
+            client.vehicle.subscribe(name, [POSITION, SPEED, ROAD, ROUTE])
+        return {name: _state(values) for name, values in sorted(client.vehicle.getAllSubscriptionResults().items())}
+
+    def _expected(self) -> int:
+        return int(self._call("step", self._client.simulation.getMinExpectedNumber))
+
+    def _node_for(self, name: str) -> int:
+        if not self._free:
+            raise UserError(
+                f"SUMO has {len(self.node_of) + 1} vehicles at once; the network has fewer hosts: give it more (hosts=...)"
+            )
+        self.node_of[name] = self._free.pop()
+        return self.node_of[name]
+
+    def _speed(self, old: VehicleState, new: VehicleState) -> int:
+        """Return the lowest speed, in mm/s, at which a vehicle is there in time."""
+        way_mm = math.hypot(new.x_mm - old.x_mm, new.y_mm - old.y_mm)
+        return math.ceil(way_mm * S_PS / self._sumo.step)
+
+    def _call(self, what: str, function: Callable[..., Any], *values: Any) -> Any:
+        try:
+            return function(*values)
+        except (UserError, RunError):
+            raise
+        except Exception as error:
+            words = " ".join(str(error).split()) or type(error).__name__
+            if what == "start":
+                raise UserError(f"SUMO does not start with {self._sumo.config}: {words}") from None
+            if "closed" in words or isinstance(error, OSError):
+                raise RunError(f"SUMO has ended in the middle of the run: {words}") from None
+            raise Misuse(f"SUMO refuses {what}{values}: {words}") from None
+
+
+def begin(runtime: PerNode) -> Traffic | None:
+    """Start SUMO if the run's network has it, with a job for its steps."""
+    network = runtime.context.network
+    if not isinstance(network, MobileNetwork) or network.movement is None:
+        return None
+    sumo, reaction_ps = network.movement, runtime.context.reaction_ps
+    if reaction_ps > sumo.step:
+        raise UserError(f"Sumo: step is {sumo.step} ps, shorter than the reaction time of {reaction_ps} ps")
+    traffic = Traffic(sumo, runtime.context.seed, range(len(network.station_xy_mm), network.nodes))
+    runtime.every(sumo.step, lambda _: traffic.step(runtime), first_ps=sumo.step - reaction_ps)
+    return traffic
+
+
+def vehicle_of(runtime: Any, node: int) -> Vehicle:
+    """Return the vehicle of a node.
+
+    Raises:
+        Misuse: The node is no vehicle.
+    """
+    traffic: Traffic | None = getattr(runtime, "traffic", None)
+    found = None if traffic is None else traffic.vehicles.get(node)
+    if found is None:
+        raise Misuse(f"vehicle: node {node} is no vehicle; vehicles are the hosts of a MobileNetwork(movement=Sumo(...))")
+    return found
+
+
+def client_of(sumo: Sumo) -> Any:
+    """Return the module that talks to SUMO.
+
+    Raises:
+        UserError: It is not installed.
+    """
+    name = sumo.client or ("traci" if _has_program() else "libsumo")
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UserError(f"{name} is not installed: pip install {name} (and eclipse-sumo for traci)") from None
+
+
+def _has_program() -> bool:
+    return bool(_path_of_program()) and importlib.util.find_spec("traci") is not None
+
+
+def _path_of_program() -> str:
+    home = os.environ.get("SUMO_HOME")
+    return shutil.which("sumo") or (shutil.which("sumo", path=str(Path(home) / "bin")) if home else "") or ""
+
+
+def _program(sumo: Sumo) -> str:
+    return _path_of_program() or "sumo"
+
+
+def _state(values: Mapping[int, Any]) -> VehicleState:
+    x, y = values[POSITION]
+    return VehicleState(round(x * 1000), round(y * 1000), values[SPEED], values[ROAD], tuple(values[ROUTE]))

@@ -1,0 +1,190 @@
+"""SUMO's vehicles as nodes: they come, move and go as SUMO says, on every engine, with libsumo and traci alike.
+
+`make test` puts libsumo into a folder; with SUMO_HOME, traci is tested too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from causeway.bridge import engines
+from causeway.errors import UserError
+from causeway.network.networks import MobileNetwork
+from causeway.network.stays import Stays
+from causeway.network.traffic import Sumo
+from tests.helpers.edits import edited
+
+TOP = Path(__file__).resolve().parents[2]
+STREETS = TOP / "examples" / "streets"
+DEPS = os.environ.get("CAUSEWAY_SUMO_DEPS", "")
+CONFIG = str(STREETS / "streets.sumocfg")
+
+PROGRAM = """
+import json, sys
+import causeway as cw
+
+class RoadSide(cw.Node):
+    pass
+
+class Car(cw.Node):
+    def on_start(self):
+        self.every(cw.ms(500), self.look)
+        self.seen = []
+        cars.append((self.id, self.vehicle.name, round(self.now, 6), self.seen))
+
+    def look(self):
+        self.seen.append((round(self.now, 6), self.vehicle.road, round(self.vehicle.speed, 3)))
+
+    def on_finish(self):
+        gone.append((self.id, round(self.now, 6)))
+
+cars, gone = [], []
+config, engine, client, seed, until = sys.argv[1:6]
+network = cw.MobileNetwork(station_xy_mm=((900_000, 450_000),), hosts=int(sys.argv[6]), radio="wifi",
+                           movement=cw.Sumo(config, client=client), places_every_ps=cw.ms(100))
+run = cw.run(lambda: cw.PerNode(lambda id_: Car() if id_ else RoadSide()), network, engine=engine, seed=int(seed),
+             until=cw.seconds(float(until)), out=sys.argv[7])
+places = {}
+for _, way in cw_results.open(sys.argv[7]).vectors("x_m OR y_m").iterrows():
+    places.setdefault(way["module"], {})[way["name"]] = [list(map(float, way["series"].time_s)), list(map(float, way["series"].value))]
+print(json.dumps({"digest": run.digest, "cars": cars, "gone": gone, "places": places}))
+""".replace("import causeway as cw", "import causeway as cw\nimport causeway.results as cw_results")
+
+ENGINES = [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("ns3", "omnet")]
+
+
+def environment(client: str) -> dict[str, str]:
+    found = {**os.environ, "PYTHONPATH": f"{TOP}{os.pathsep}{DEPS}"}
+    probe = subprocess.run([sys.executable, "-c", f"import {client}"], env=found, capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"{client} is not here: make test installs libsumo; traci needs SUMO_HOME")
+    if client == "traci" and "SUMO_HOME" not in os.environ:
+        pytest.skip("no program sumo here: set SUMO_HOME")
+    return found
+
+
+def drive(folder: Path, engine: str, client: str = "libsumo", config: str = CONFIG, seed=1, until=25.0, hosts=20):
+    env = environment(client)
+    if why := engines.get(engine).missing():
+        pytest.skip(why)
+    (folder / "drive.py").write_text(PROGRAM)
+    command = [sys.executable, "drive.py", config, engine, client, str(seed), str(until), str(hosts), str(folder / "out")]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
+
+
+def answer(done: subprocess.CompletedProcess[str]):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_vehicles_are_where_sumo_says_at_every_step(engine, tmp_path):
+    """SUMO, run alone with the same seed, gives the same positions to the millimetre."""
+    seen = answer(drive(tmp_path, engine))
+    alone = "import sys, json, libsumo as s\n" + (
+        "s.start(['sumo', '-c', sys.argv[1], '--step-length', '0.1', '--seed', '1', '--no-step-log', 'true'])\n"
+        "found = []\n"
+        "for k in range(1, 250):\n"
+        "    s.simulationStep()\n"
+        "    found.append({v: [round(1000 * c) for c in s.vehicle.getPosition(v)] for v in s.vehicle.getIDList()})\n"
+        "print(json.dumps(found))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", alone, CONFIG], env=environment("libsumo"), capture_output=True, text=True, check=True
+    )
+    steps = json.loads(done.stdout.splitlines()[-1])
+    assert len(seen["cars"]) >= 3
+    compared = 0
+    for node, name, came, _ in seen["cars"]:
+        way = seen["places"][f"node[{node}]"]
+        at = {round(t, 6): (x, y) for t, x, y in zip(way["x_m"][0], way["x_m"][1], way["y_m"][1], strict=True)}
+        for k, state in enumerate(steps, start=1):
+            time = round(k * 0.1, 6)
+            if name in state and time >= came and time in at:
+                assert [round(1000 * c) for c in at[time]] == pytest.approx(state[name], abs=1), (name, time)
+                compared += 1
+    assert compared > 200
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_equal_seeds_give_equal_runs(engine, tmp_path):
+    digests = []
+    for number, seed in enumerate((1, 1, 2)):
+        (tmp_path / str(number)).mkdir()
+        digests.append(answer(drive(tmp_path / str(number), engine, seed=seed))["digest"])
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.ns3
+def test_libsumo_and_traci_agree(tmp_path):
+    digests = set()
+    for client in ("libsumo", "traci"):
+        (tmp_path / client).mkdir()
+        digests.add(answer(drive(tmp_path / client, "ns3", client))["digest"])
+    assert len(digests) == 1
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("streets.net.xml", "roads.net.xml", "roads.net.xml: No such file"),
+        ("</configuration>", "", "is no XML"),
+        ("<net-file", '<step-length value="fast"/><net-file', "SUMO does not start with"),
+    ],
+)
+def test_a_broken_configuration_ends_the_run_with_one_line(tmp_path, old, new, words):
+    config = tmp_path / "streets.sumocfg"
+    config.write_text(edited(Path(CONFIG).read_text(), (old, new)))
+    for file in ("streets.net.xml", "streets.rou.xml"):
+        (tmp_path / file).write_text((STREETS / file).read_text())
+    done = drive(tmp_path, "ns3", config=str(config))
+    assert done.returncode != 0
+    assert words in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.ns3
+def test_more_vehicles_than_hosts_are_one_line(tmp_path):
+    done = drive(tmp_path, "ns3", hosts=1)
+    assert "hosts=" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.ns3
+def test_a_sumo_that_dies_ends_the_run_with_one_line(tmp_path):
+    env = environment("traci")
+    (tmp_path / "drive.py").write_text(PROGRAM)
+    command = [sys.executable, "drive.py", CONFIG, "ns3", "traci", "1", "3000", "20", str(tmp_path / "out")]
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as run:
+        while subprocess.run(["pkill", "-9", "-P", str(run.pid), "sumo"], check=False).returncode:
+            assert run.poll() is None
+        _, words = run.communicate(timeout=120)
+    assert run.returncode != 0
+    assert "SUMO" in words.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Sumo(CONFIG, step=5), "step"),
+        (lambda: Sumo(CONFIG, client="matlab"), "libsumo, traci"),
+        (lambda: Sumo(7), "path"),
+        (lambda: MobileNetwork(hosts=3, movement=Sumo(CONFIG)), "needs a station"),
+        (lambda: MobileNetwork(station_xy_mm=((0, 0),), hosts=3, movement="city.sumocfg"), "Sumo"),
+        (
+            lambda: MobileNetwork(
+                station_xy_mm=((0, 0),), hosts=3, movement=Sumo(CONFIG), stays=Stays([1], [0], [5])
+            ),
+            "stays",
+        ),
+    ],
+)
+def test_wrong_traffic_is_one_line(make, words):
+    with pytest.raises(UserError, match=words) as error:
+        make()
+    assert "\n" not in str(error.value)
