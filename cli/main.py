@@ -427,22 +427,22 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        _complain(str(error), 2)
+        _report_error(str(error), 2)
     except RunError as error:
-        _complain(str(error), 1)
+        _report_error(str(error), 1)
     except (Interrupted, KeyboardInterrupt):
         how, status = ("terminated", 143) if _terminated else ("interrupted", 130)
-        _complain(f"{how}; finished runs are kept, and the same command continues from there", status)
+        _report_error(f"{how}; finished runs are kept, and the same command continues from there", status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
-        _complain(f"{error.strerror or error}{where}{advice}", 1)
+        _report_error(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
         if reported := describe_user_error(error):  # a mistake in a user's own study
-            _complain(reported, 1)
+            _report_error(reported, 1)
         raise
 
 
@@ -458,7 +458,7 @@ def _terminate(number: int, _: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def _complain(text: str, status: int) -> None:
+def _report_error(text: str, status: int) -> None:
     print(f"causeway: {printable(text)}", file=sys.stderr)
     sys.exit(status)
 

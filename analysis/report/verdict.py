@@ -89,7 +89,7 @@ def verdict(published: float, measured: float, low: float, high: float, runs: in
         return Verdict("exact", "= exact")
     if low <= published <= high:
         return Verdict("inside", "✓ inside the interval")
-    return _apart(published, measured)
+    return _by_ratio(published, measured)
 
 
 def same_digits(measured: float, said: float) -> bool:
@@ -120,7 +120,7 @@ def bounds_verdict(
         return Verdict("inside", "✓ the interval reaches the bound")
     if measured in (least, most):
         return Verdict("near", "≈ at the bound")
-    return _apart(least if below else most, measured)
+    return _by_ratio(least if below else most, measured)
 
 
 def _few(published: float, measured: float) -> Verdict:
@@ -128,7 +128,7 @@ def _few(published: float, measured: float) -> Verdict:
     return Verdict(FEW, f"{FEW}{ratio}")
 
 
-def _apart(published: float, measured: float) -> Verdict:
+def _by_ratio(published: float, measured: float) -> Verdict:
     if published == 0:
         return Verdict("off", "✗ published 0")
     ratio = measured / published

@@ -422,7 +422,7 @@ class Mobile20Study(Study):
 
 def _timing(params: Mobile20Params) -> Timing:
     if params.retry == "later":
-        return _later(params)
+        return _later_program_timing(params)
     return Timing(
         outstanding=params.outstanding,
         idle_acks=params.acks in ("periodic", "turns"),
@@ -443,7 +443,7 @@ def _began_in_cell(params: Mobile20Params) -> tuple[int, ...]:
     return tuple(range(params.cells + VICTIM_STATION, params.cells + params.hosts, params.cells))
 
 
-def _later(params: Mobile20Params) -> Timing:
+def _later_program_timing(params: Mobile20Params) -> Timing:
     """Return the times of the authors' later program.
 
     All times depend on the load, hosts acknowledge intervals, and the number of unacknowledged messages is unbounded.
