@@ -35,7 +35,7 @@ def test_a_host_follows_its_trace_to_the_millimetre(probe):
 
 
 @both
-def test_a_host_that_is_sent_goes_there_at_its_speed_and_stays(probe):
+def test_a_moved_host_goes_to_its_target_at_its_speed_and_stays(probe):
     log, _ = probe.run(ad_hoc((None, None)), 12, Sent)
     at = {t: (x, y) for t, _, x, y in log.places[1]}
     assert at[1 * S] == (14_990, 5_000), "10 m/s, one reaction time (1 ms) after it said so"

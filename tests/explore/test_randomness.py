@@ -117,7 +117,7 @@ def test_a_search_with_one_sequence_of_draws_is_incomplete(chance: Any) -> None:
     assert found.randomness == "Lottery.kept draws random numbers, and one sequence of them was followed"
 
 
-def test_a_generator_that_is_declared_to_decide_nothing_is_left_out() -> None:
+def test_a_generator_in_not_state_is_left_out() -> None:
     class Jitter(Lottery):
         not_state = frozenset({"kept"})
 

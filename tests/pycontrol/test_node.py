@@ -249,7 +249,7 @@ def test_a_generator_outside_of_handlers_is_refused() -> None:
         protocol.nodes[0].rng  # noqa: B018
 
 
-def test_an_argument_that_is_no_id_is_not_given_the_id() -> None:
+def test_an_argument_with_another_name_does_not_get_the_id() -> None:
     class Lossy(Node):
         def __init__(self, p: float) -> None:
             self.p = p

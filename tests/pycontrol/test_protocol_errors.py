@@ -371,7 +371,7 @@ def test_a_method_of_ones_own_that_hides_a_service_is_reported(name: str) -> Non
     assert refusal(hiding).startswith(f"Hiding.{name} hides Node.{name}, a service of every node; give it another name")
 
 
-def test_an_error_whose_text_fails_still_names_its_node() -> None:
+def test_an_error_without_text_still_names_its_node() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError("no words")

@@ -90,7 +90,7 @@ def test_a_formula_may_have_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("name", list(registry.STUDIES))
-def test_every_study_scores_under_three_readings_and_says_what_was_tried(name: str) -> None:
+def test_every_study_has_scores_under_three_readings_and_lists_the_readings_tried(name: str) -> None:
     module = tables.module_of(registry.get(name))
     assert len(module.READINGS) == 3 and module.TRIED
     assert {"scores", "tried"} <= module.TABLES.keys()

@@ -109,7 +109,7 @@ def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, t
     )
 
 
-def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:
+def test_tables_cannot_be_written_without_folders_and_stored_numbers(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="add the result folders"):
         page = tmp_path / "icpp18.md"
         page.write_text(PAGE)
