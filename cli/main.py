@@ -146,9 +146,7 @@ def run(
     ] = None,
     cap: Annotated[
         int,
-        typer.Option(
-            min=0, max=2**31 - 1, help="Maximum number of events in a window (0: no limit). No result depends on it."
-        ),
+        typer.Option(min=0, max=2**31 - 1, help="Most events in a window (0: no limit). Changes no result."),
     ] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat all runs, and remove those that are in OUT.")] = False,
     twice: Annotated[

@@ -149,7 +149,7 @@ def study(name: str, line: str, figure: str, options: str = "--sweep demo --reps
 WRONG = "--every 1000000 --set version="
 GALLERY = {
     "Studies of papers": (
-        study("hash", "Hashes detect what probabilistic clocks deliver too early.", "requests-against-the-load"),
+        study("hash", "Hashes detect messages that clocks deliver too early.", "requests-against-the-load"),
         study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load",
               "--set load=bell"),
         study("icpp18", "Causal broadcast over VCube trees, with aggregation.", "packets"),
@@ -162,18 +162,18 @@ GALLERY = {
               lambda entry, folder: deliveries(Entry("examples/flood.py", "", "", deliveries), folder)),
         Entry("examples/rumour.py", "A rumour among walking hosts: stations on wires, one radio channel.",
               "causeway run examples/rumour.py --animate 0.5", trails),
-        Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol steers, a jammer.",
+        Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol moves, and a jammer.",
               "causeway run examples/drone.py --animate 0.5", trails),
-        Entry("examples/ring.py", "A token over TCP: everybody hears all in one order.",
+        Entry("examples/ring.py", "A token ring over TCP: all nodes deliver all messages in one order.",
               "causeway run examples/ring.py", deliveries),
         Entry("examples/chatter.py", "An asyncio program, unmodified, on simulated hosts.",
               "causeway run examples/chatter.py --set nodes=20", samples_of, "round_trip_s"),
-        Entry("examples/spread.py", "A kind of plot of your own.",
+        Entry("examples/spread.py", "Your own kind of plot.",
               "causeway run examples/spread.py --sweep loss --reps 5", report_figure, "spread-deliveries-by-loss"),
     ),
-    "Examples that `check` breaks": (
+    "Examples in which `check` finds a violation": (
         checked("flood", "Flooding keeps no causal order.", "--broadcasts 2", "examples"),
-        checked("keyvalue", "A key-value store; followers that answer are stale.", "--set version=stale", "examples"),
+        checked("keyvalue", "A key-value store; answers of followers are stale.", "--set version=stale", "examples"),
         checked("register", "A shared register; the hurried version is not linearizable.",
                 "--set version=hurried --calls 3 --every 2000000 --seconds 600", "examples"),
         checked("tally", "An asyncio program; the careless version counts twice.",
@@ -183,11 +183,11 @@ GALLERY = {
         checked("reliable_broadcast", "Eager reliable broadcast.", f"{WRONG}trusting"),
         checked("total_order", "Total order by a sequencer.", f"{WRONG}hasty"),
         checked("mutual_exclusion", "Mutual exclusion with logical clocks.", f"{WRONG}hasty"),
-        checked("snapshot", "A snapshot of a system that does not stop.", f"{WRONG}blind"),
+        checked("snapshot", "A snapshot of a running system.", f"{WRONG}blind"),
         checked("two_phase_commit", "Two-phase commit.", f"{WRONG}hasty"),
         checked("raft_election", "Raft's leader election.", f"{WRONG}unsaved"),
         checked("raft", "Raft with its log.", "--set version=careless"),
-        checked("swim", "SWIM: who is a member?", "--set version=hasty"),
+        checked("swim", "SWIM: group membership.", "--set version=hasty"),
         checked("plumtree", "Plumtree: broadcast trees that repair themselves.", "--set version=bare"),
     ),
 }  # fmt: skip

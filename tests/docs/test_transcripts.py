@@ -90,7 +90,7 @@ def test_the_output_of_a_program_that_shows_none_is_added(tmp_path: Path) -> Non
 
 
 def test_a_block_that_is_not_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="nothing runs this block"):
+    with pytest.raises(SystemExit, match="this block is not run"):
         difference(tmp_path, "```sh\nrm -r build\n```\n")
     shown = "<!-- not run: it needs a cluster -->\n```sh\nrm -r build\n```\n"
     assert difference(tmp_path, shown) == ("", shown)
