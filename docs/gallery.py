@@ -1,9 +1,9 @@
-"""Draws the pictures of the gallery, each from a real run, and writes the page docs/gallery.md.
+"""Draw the pictures of the gallery, each from a real run, and write the page docs/gallery.md.
 
     python docs/gallery.py                 # all of them (`make pictures`)
     python docs/gallery.py flood raft      # these; the others stay as they are
 
-The seconds are those of the processor, of the command that the page shows, with compiled kernels and adapters.
+The times are processor seconds of the command that the page shows, with compiled kernels and adapters.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Entry:
     line: str
     command: str
     draw: Callable[[Entry, Path], str]
-    """Returns the picture as SVG, given the folder in which the command ran."""
+    """A function that returns the picture as SVG, given the folder in which the command ran."""
     figure: str = ""
-    """The file of the exported figure, without its ending."""
+    """The file of the exported figure, without its suffix."""
 
     @property
     def name(self) -> str:
-        """The name on the page, and that of the picture."""
+        """The name on the page, and of the picture."""
         return Path(self.file).stem
 
 
@@ -94,7 +94,7 @@ def trails(entry: Entry, folder: Path) -> str:
 
 
 class Observed:
-    """Keeps every broadcast and delivery of a run."""
+    """An observer that keeps every broadcast and delivery of a run."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[NDArray[Any], ...]] = []
@@ -136,13 +136,13 @@ def samples_of(entry: Entry, folder: Path) -> str:
 
 
 def checked(name: str, line: str, options: str, folder: str = TEXTBOOK) -> Entry:
-    """Return an entry whose picture is a counterexample."""
+    """Return an entry with a counterexample as its picture."""
     file = f"{folder}/{name}.py"
     return Entry(file, line, f"causeway check {file} {options}", counterexample)
 
 
 def study(name: str, line: str, figure: str, options: str = "--sweep demo --reps 3") -> Entry:
-    """Return an entry of a paper's study."""
+    """Return an entry for a paper's study."""
     return Entry(f"docs/papers/{name}.md", line, f"causeway run {name} {options}", report_figure, f"{name}-{figure}")
 
 
@@ -207,7 +207,7 @@ def _source(entry: Entry) -> str:
 
 
 def _run(command: list[str], folder: Path) -> float:
-    """Run a command and return the seconds of the processor that it took."""
+    """Run a command and return the processor seconds that it took."""
     words = [sys.executable, "-m", "causeway.cli.main", *command[1:]] if command[0] == "causeway" else command
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
@@ -246,7 +246,7 @@ def card(entry: Entry, seconds: float) -> str:
 
 
 def main() -> None:
-    """Draw the pictures that are asked for, and write the page."""
+    """Draw the requested pictures, and write the page."""
     parser = argparse.ArgumentParser(description="Draw the pictures of the gallery, and write its page.")
     parser.add_argument("names", nargs="*")
     names = parser.parse_args().names

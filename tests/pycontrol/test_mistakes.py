@@ -42,7 +42,7 @@ IN_HANDLERS: dict[str, tuple[Does, str, str]] = {
     "a reply to nobody": (lambda n: n.reply("hi"), "reply is called outside the handler", "self.current_request"),
     "an unknown peer": (lambda n: n.send(7, "hi"), "send was given peer=7", "-1 to 2 (EVERYONE is -1)"),
     "a peer as text": (lambda n: n.send("all", "hi"), "send was given peer='all'", "EVERYONE is -1"),
-    "a content without a size": (lambda n: n.send(0, Box()), "size_of does not support Box", "give size_bytes"),
+    "a content without a size": (lambda n: n.send(0, Box()), "size_of does not support Box", "pass size_bytes"),
     "a size as a float": (lambda n: n.send(0, "hi", 0.5), "send was given size_bytes=0.5", "a whole number"),
     "a message never announced": (lambda n: n.deliver(3), "deliver was given message=3", "new_message()"),
     "a content in place of a message": (lambda n: n.deliver("hi"), "deliver was given message='hi'", "new_message()"),

@@ -183,7 +183,7 @@ def test_an_unusable_chosen_omnetpp_is_reported_with_the_reason(
         why = OmnetEngine().missing()
         assert why == missing_omnetpp() and why.startswith(f"OMNETPP_ROOT={root}") and said in why and "\n" not in why
     monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "gone"))
-    assert "is no OMNeT++" in missing_omnetpp()
+    assert "is not an OMNeT++" in missing_omnetpp()
 
 
 def test_every_installation_is_listed_with_its_pair_or_the_reason(tmp_path: Path) -> None:

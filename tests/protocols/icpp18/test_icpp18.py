@@ -196,7 +196,7 @@ def test_pairs_are_compared_with_the_same_copies_sent_alone():
 
 
 def test_only_aggregation_can_be_compared_with_none():
-    with pytest.raises(ValueError, match="leave aggregation=true"):
+    with pytest.raises(ValueError, match="set aggregation=true"):
         Icpp18Params(aggregation=False, compare=True)
 
 
