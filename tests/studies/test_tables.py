@@ -129,7 +129,7 @@ def test_a_table_of_a_folder_with_runs_of_several_codes_is_refused(tmp_path: Pat
     ran_by("aaaaaaaa", mixed, 1)
     assert len(tables.reduced(study, ("packets",), [mixed])) == 1
     ran_by("bbbbbbbb", mixed, 2)
-    several = r"mixed: runs of icpp18 on inline were made by 2 versions of the code.*: aaaaaa.*bbbbbb.*a table shows one version"
+    several = r"mixed: runs of icpp18 on inline were made by 2 versions.*: aaaaaa.*bbbbbb.*a table shows one version"
     with pytest.raises(UserError, match=several):
         tables.reduced(study, ("packets",), [mixed])
 
