@@ -11,8 +11,8 @@ from pathlib import Path
 from causeway.errors import RunError
 
 MEMORY_SHARE = 0.8
-"""The share of the free memory at its start that a run may use. Without this limit, the kernel would kill it without a
-message."""
+"""The share of the free memory that a run may use, measured when it starts. Without this limit, the kernel would kill
+it without a message."""
 FREE_SHARE = 0.1
 """The share of memory that must stay free. If several runs at the same time leave less, each run that uses at least
 this share ends."""

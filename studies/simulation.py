@@ -74,8 +74,8 @@ class Simulation(SteppedRun[N]):
 
         Args:
             node: The node's id.
-            handler: Called with the node; None: its `on_broadcast`.
-            size_bytes: The size of the message, without `handler`.
+            handler: A function that is called with the node. By default, `on_broadcast` of the node is called.
+            size_bytes: The size of the message for `on_broadcast`.
         """
         nodes = self.nodes
         if self.is_over or self._pauses.ended:

@@ -76,7 +76,7 @@ def test_the_papers_number_is_printed_beside_ours_with_the_sign_of_its_verdict()
     assert "paper: = exact, ✓ inside our 95 % interval" in text
 
 
-def test_one_point_has_the_papers_number_on_its_line_and_few_runs_have_no_verdict():
+def test_the_papers_number_of_one_point_is_on_its_line_and_too_few_runs_have_no_verdict():
     bound = number_of(5.0, None, relation="<", high=1.0)
     text = printed([{"rate": 5.0}], [{"delay_s": 1.0, "packets": 3.0, "messages": 2.0}], published=[bound])
     assert "a message  1.5  packets  paper < 1 ?  sent for each message" in text
