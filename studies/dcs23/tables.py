@@ -56,7 +56,7 @@ def matrix(measured: Measured) -> list[str]:
     for name, (shape, paper) in MATRIX_SHAPES.items():
         fixed = measured.at(**shape, entries=FIXED[paper])
         for draw in ("random", "id"):
-            for policy in (*DYNAMIC, PROGRAM, {**PROGRAM, "policy": "program_ahead"}):
+            for policy in (*DYNAMIC, PROGRAM):
                 point = {**shape, **policy, "components_draw": draw}
                 runs = measured.at(**point)
                 if runs.rows:
@@ -162,7 +162,7 @@ def _over_time(found: list[tuple[str, Measured]]) -> list[str]:
 
 IMPOSSIBLE: dict[tuple[str, str, str], str] = {}
 TRIED = (
-    Tried("Section V-B", ("figure7", "figure9", "matrix", "bell_stricter"), across=("entries",)),
+    Tried("Section V-B", ("figure7", "figure9", "matrix", "program", "bell_stricter"), across=("entries",)),
     Tried("Figure 10", ("figure10", "figure10_scripted")),
 )
 
@@ -193,7 +193,7 @@ def _times_fewer(measured: Measured, row: dict[str, Any]) -> Score:
 
 def _of_fixed(point: dict[str, Any]) -> dict[str, Any]:
     """Return the point of the fixed clock that belongs to a dynamic one."""
-    only_dynamic = ("policy", "memory_s", "components_draw", "target_error")
+    only_dynamic = ("policy", "memory_s", "tick_ms", "components_draw", "target_error")
     return {name: value for name, value in point.items() if name not in only_dynamic} | {"entries": FIXED["random"]}
 
 
@@ -217,7 +217,7 @@ def _reading(bell: dict[str, Any], random: dict[str, Any]) -> Any:
 
 
 def _of_shape(shape: dict[str, Any], entries: int) -> dict[str, Any]:
-    only_dynamic = ("policy", "memory_s", "components_draw", "target_error")
+    only_dynamic = ("policy", "memory_s", "tick_ms", "components_draw", "target_error")
     if entries:
         return {name: value for name, value in shape.items() if name not in only_dynamic} | {"entries": entries}
     return shape
