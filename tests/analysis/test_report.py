@@ -280,6 +280,21 @@ def test_a_line_counts_each_printed_number_once():
     assert found.line == "1 of 5 published numbers inside the interval, 1 near, 2 off (worst ×0.333), 1 fitted"
 
 
+def test_a_report_knows_the_zero_at_the_end_of_a_printed_number():
+    """35.2 is not the 35.0 that a paper prints, and is the 35 of another one; a bound has no digits."""
+    numbers = [
+        {**NUMBER, "paper": "p", "where": "w", "quantity": f"{text}", "condition": "", "study": "clocks", "note": "",
+         "parameters": {"n": 10}, "scalar": "last", "drawn": False, **said}
+        for text, said in (("35.0", {"published": 35.0, "decimals": 1}), ("35", {"published": 35.0, "decimals": 0}),
+                           ("< 36", {"published": None, "relation": "<", "high": 36.0}))
+    ]  # fmt: skip
+    runs = pd.DataFrame({"run_id": range(5), "study": "clocks", "engine": "inline"})
+    n = pd.DataFrame({"run_id": range(5), "name": "n", "value": "10", "number": 10.0})
+    values = pd.DataFrame({"run_id": range(5), "name": "last", "value": 35.2})
+    judged = tally.judged(comparison.compare(comparison.frame_of(numbers), comparison.Runs(runs, n, values)))
+    assert judged["verdict"].tolist() == ["near", "exact", "inside"]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
