@@ -71,14 +71,14 @@ class Stack:
         if peer != self.node:
             self._wire(peer, content, content.size_bytes)
         else:
-            self._later(self.receive, peer, content)
+            self._send_to_itself(self.receive, peer, content)
 
     def send_everyone(self, datagram: Datagram) -> None:
         """Send to all nodes in reach and, as Linux does, to the node's own sockets."""
         self._wire(BROADCAST_PEER, datagram, datagram.size_bytes)
-        self._later(self.receive, self.node, datagram)
+        self._send_to_itself(self.receive, self.node, datagram)
 
-    def _later(self, call: Callable[..., None], *args: Any) -> None:
+    def _send_to_itself(self, call: Callable[..., None], *args: Any) -> None:
         self.loop.call_at_ps(self.loop.clock.now_ps + self._reaction_ps, call, *args)
 
     def resolve(self, addr: Any) -> tuple[int, int]:

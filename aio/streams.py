@@ -81,7 +81,7 @@ class StreamTransport(asyncio.Transport, Events):
     def room(self) -> None:
         """Resume writing, or finish closing, when the buffer is small enough."""
         if self._closing and not self._gone and self.get_write_buffer_size() == 0:
-            self._go(None)
+            self._close_with(None)
         elif self._writing_paused and self.get_write_buffer_size() <= self._low:
             self._writing_paused = False
             self._soon(self._protocol.resume_writing)
@@ -93,9 +93,9 @@ class StreamTransport(asyncio.Transport, Events):
         if self._protocol is None:
             self.fail(error)
         elif not self._gone and (error is not None or self._closing):
-            self._go(error)
+            self._close_with(error)
 
-    def _go(self, error: BaseException | None) -> None:
+    def _close_with(self, error: BaseException | None) -> None:
         self._closing = self._gone = True
         self._soon(self._report_lost, error)
 
@@ -234,7 +234,7 @@ class StreamTransport(asyncio.Transport, Events):
             return
         self.connection.close()
         if self.get_write_buffer_size() == 0 and not self._gone:
-            self._go(None)
+            self._close_with(None)
 
     def abort(self) -> None:
         """Close the connection. Drop data that the system has not accepted."""
@@ -247,7 +247,7 @@ class StreamTransport(asyncio.Transport, Events):
         """
         self._closing = True
         if not self._gone:
-            self._go(error)
+            self._close_with(error)
         if self.connection.held_bytes:  # TCP resets a connection with unread data
             self.connection.reset()
         else:

@@ -12,6 +12,8 @@ high are used, too:
 | `>` | more than a bound | low |
 | `to` | from one bound to another, both included | low, high |
 
+A row that was read has also `decimals`, the digits after the point that the paper prints ("35.0" is not "35").
+
 A number that no run can measure has the scalar `cannot_be_compared`; its note gives the reason.
 
 In the description of a study, `causeway.studies.describe` adds two more fields to each row: `drawn`, which is False if
@@ -81,7 +83,13 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
         raise ValueError(
             f"the note must begin with '{WHY}' and the reason if the scalar is {NOT_COMPARED}, and only then"
         )
-    return {**texts, "parameters": parameters, "relation": relation, **numbers}
+    return {
+        **texts, "parameters": parameters, "relation": relation, **numbers, "decimals": _decimals(texts["published"]),
+    }  # fmt: skip
+
+
+def _decimals(text: str) -> int | None:
+    return len(text.partition(".")[2]) if text and "e" not in text.lower() else None
 
 
 def _number(text: str) -> float | None:

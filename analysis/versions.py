@@ -62,14 +62,14 @@ def mixed_versions(folder: str | Path, only: str = "") -> Iterator[str]:
         some = runs[(runs["study"] == study) & (runs["engine"] == engine)]
         versions = [
             f"{short(str(code))} ({len(group)} runs since {str(group['started_at'].min())[:19]})"
-            for code, group in sorted(some.assign(code=some["code"].fillna("")).groupby("code"), key=_since)
+            for code, group in sorted(some.assign(code=some["code"].fillna("")).groupby("code"), key=_first_start)
         ]
         changed = f" ({parts} differ)" if (parts := _changed(some)) else ""
         made_by = f"were made by {len(versions)} versions of the code{changed}"
         yield f"runs of {study} on {engine} {made_by}: {', '.join(versions)}"
 
 
-def _since(group: tuple[Any, pd.DataFrame]) -> str:
+def _first_start(group: tuple[Any, pd.DataFrame]) -> str:
     return str(group[1]["started_at"].min())
 
 

@@ -36,7 +36,7 @@ def run() -> dict[str, object]:
 def _reads(folder: Path) -> dict[str, object]:
     draw = np.random.default_rng(1)
     for first in range(0, RUNS, _BATCH_RUNS):
-        _land(folder, [f"sweep-{first + i:06d}-inline-1" for i in range(_BATCH_RUNS)], draw)
+        _commit_runs(folder, [f"sweep-{first + i:06d}-inline-1" for i in range(_BATCH_RUNS)], draw)
     files_before = len(delta.latest(folder).all_files())
     figures: dict[str, object] = {"runs": RUNS, "files as landed": files_before}
     figures |= _times(folder, "as landed")
@@ -70,7 +70,7 @@ def _times(folder: Path, what: str) -> dict[str, object]:
     return found
 
 
-def _land(folder: Path, ids: list[str], draw: np.random.Generator) -> None:
+def _commit_runs(folder: Path, ids: list[str], draw: np.random.Generator) -> None:
     count = len(ids)
     names = [f"scalar_{i}" for i in range(_SCALARS)]
     tables = {

@@ -1,4 +1,4 @@
 """The crossing between simulator and controller: frames, sessions, transport, recordings, engines.
 
-Start with `session.py`: it opens a run and trades windows of events for actions.
+Start here: `session.py`, which opens a run and exchanges windows of events for actions.
 """

@@ -1,6 +1,6 @@
 """Runs of simulations that the user starts, for instance in a debugger or a graphical environment.
 
-`AttachEngine` listens on one address. Each simulation that connects there is one run; when it is over, the next one may
+`AttachEngine` listens on one address. Each simulation that connects there is one run. After its end, the next one may
 connect. Causeway neither ends such a simulation nor limits its time.
 """
 
@@ -19,10 +19,10 @@ from causeway.toolchain.adapters import Adapter
 
 
 class ExternalProcess:
-    """A process that Causeway did not start: only its connection shows that it lives."""
+    """A process that Causeway did not start. Only its connection shows that it is alive."""
 
     def death(self) -> str | None:
-        """Return None: the exit status of a foreign process is unknown."""
+        """Return None, since the exit status of a foreign process is unknown."""
         return None
 
     def wait(self, timeout_s: float) -> int | None:
@@ -35,7 +35,7 @@ class ExternalProcess:
 
 
 class AttachedSession(PairSession):
-    """A run of a simulation that connected by itself."""
+    """A run of a simulation that connected to Causeway."""
 
     def wait_for(self, endpoint: str) -> None:
         """Wait until a simulation connects to the endpoint, and do the handshake."""
@@ -61,7 +61,7 @@ class AttachEngine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that the simulation must be started with."""
+        """The environment variables with which the simulation must be started."""
         return {
             "CAUSEWAY_ENDPOINT": self.endpoint,
             "CAUSEWAY_CONTROLLER_PID": str(os.getpid()),

@@ -1,13 +1,13 @@
-"""The interface of engines: an engine runs a network and trades windows of events for actions.
+"""The interface of engines: an engine runs a network and exchanges windows of events for actions.
 
 An engine is one file in `bridge/engines/` and one line in its registry. It takes a `RunSpec` and opens a `Session`;
 `pycontrol/loop.py` is the only caller.
 
-The first window of every run (number 0) is empty, ends at 0 and wants a reply: its answer holds the nodes' actions at
-their start, in effect at the reaction time. From then on the engine runs to the first active event at t0, goes on to t0
-+ L (or stops early, at a full instant, once the cap is reached) and sends everything before that instant. Windows that
-hold only passive events want no reply, so the engine may run ahead of the controller there. (An engine in another
-process asks for an empty reply from time to time, which bounds how far it runs ahead.)
+The first window of every run (number 0) is empty, ends at 0 and wants a reply: its answer contains the nodes' actions
+at their start, which take effect at the reaction time. Then the engine runs to the first active event at t0, continues
+to t0 + L (or stops earlier, at a full instant, if the cap is reached) and sends everything before that instant. Windows
+with only passive events want no reply, so the engine may run ahead of the controller. (An engine in another process
+asks for an empty reply from time to time, which bounds how far it runs ahead.)
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from causeway.toolchain.adapters import Adapter
 
 @dataclass(frozen=True)
 class RunSpec:
-    """The description of one run for an engine. The handshake carries it."""
+    """The description of one run for an engine. The handshake contains it."""
 
     study: str
     parameters: Mapping[str, Any]
     seed: int
     network: Network
     reaction_ps: int
-    """L, the lookahead: actions that a node takes because of an event at t take effect at t + L exactly. Above 0."""
+    """L, the lookahead: actions of a node because of an event at t take effect exactly at t + L. L is above 0."""
     duration_ps: int = 0
-    """The run ends at this time; 0: when no events are left."""
+    """The run ends at this time; 0: it ends when no events are left."""
     cap: int = 0
-    """A window closes at the next full instant once it holds this many events; 0: no cap."""
+    """A window closes at the next full instant after it has this number of events; 0: no cap."""
     passive_kinds: int = 0
-    """Bit k set: events of kind k need not close a window (the protocol never acts on them)."""
+    """If bit k is set, events of kind k need not close a window (the protocol never reacts to them)."""
     channels: tuple[str, ...] = ()
     record_to: Path | None = None
     """The file for the run's frames, which `replay` reads."""
     deadline_s: float = 60.0
-    """The time after which either side takes a silent peer for dead."""
+    """The time after which either side considers a peer that does not answer dead."""
     pauses: bool = False
-    """True if the controller may take any time for an answer, as in a debugger: a simulator then waits for ever. It
+    """True if the controller may take any time for an answer, as in a debugger. Then a simulator waits for ever, but
     still ends at once if the controller dies."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options that only this engine understands (e.g. another omnetpp.ini)."""
@@ -54,7 +54,7 @@ class RunSpec:
     def reports_all_copies(self) -> bool:
         """True if every copy of a packet ends in an ARRIVAL or LOST event.
 
-        The abstract network does so, unless a user's own ini file builds another network in its place.
+        This is so on the abstract network, unless a user's own ini file builds another network instead.
         """
         return isinstance(self.network, AbstractNetwork) and "ini" not in self.options
 
@@ -82,11 +82,11 @@ class Finish:
     events: int
     scalars: Mapping[tuple[str, str], float] = field(default_factory=dict)
     waited_s: float = field(default=0.0, compare=False)
-    """Wall time for which the simulator waited for answers."""
+    """The wall time for which the simulator waited for answers."""
 
     @property
     def nodes(self) -> dict[int, str]:
-        """The module path of each node, as the simulator names it; empty where it does not."""
+        """The module path of each node, with the simulator's names; empty if the simulator has none."""
         found = {int(value): module for (module, name), value in self.scalars.items() if name == NODE_NUMBER}
         return dict(sorted(found.items()))
 
@@ -111,7 +111,7 @@ class Session(Protocol):
         ...
 
     def close(self) -> None:
-        """End the run in any state; leave no process, socket or file behind. May be called twice."""
+        """End the run in any state, and leave no process, socket or file. It may be called twice."""
         ...
 
 
@@ -120,16 +120,16 @@ class Engine(Protocol):
 
     name: str
     networks: tuple[type, ...]
-    """The kinds of networks that it builds. Of mobile ones, only those with a radio in its `radios`."""
+    """The kinds of networks that it builds. Of mobile networks, it builds only those with a radio in `radios`."""
 
     def open(self, spec: RunSpec) -> Session:
         """Begin a run."""
         ...
 
     def missing(self, network: Network | None = None) -> str | None:
-        """Return why the engine cannot run (this network) here and what to do, in one line; None if it can."""
+        """Return the reason why the engine cannot run (this network) here, with the remedy; None if it can."""
         ...
 
     def adapters(self, network: Network | None = None) -> list[Adapter]:
-        """Return the adapters that it needs (for this network). `open` compiles them if they are not compiled yet."""
+        """Return the adapters that the engine needs (for this network). `open` compiles them if necessary."""
         ...

@@ -1,4 +1,4 @@
-"""The contents of the bridge's frames: windows of events one way, actions the other, both as columns.
+"""The contents of the bridge's frames: windows of events in one direction, actions in the other, both as columns.
 
 A row of a window is an event, a row of `Actions` is an action; the columns are numpy arrays of equal length. There is
 no Python object per event. The canonical order of events is (time, kind, node, ref), so that events of one instant have
@@ -55,8 +55,8 @@ T = TypeVar("T")
 def _with_columns(message: str, row: np.dtype) -> Callable[[type[T]], type[T]]:
     """Return a decorator that makes a dataclass with one attribute for each column of the contract.
 
-    Optional columns are keyword-only, and None if they are missing. The class is not frozen: that would double the time
-    it takes to make an instance, and there is one for each frame.
+    Optional columns are keyword-only, and None if they are missing. The class is not frozen, since this would double
+    the time to make an instance, and there is an instance for each frame.
     """
 
     def made(cls: type[T]) -> type[T]:
@@ -72,7 +72,7 @@ def _with_columns(message: str, row: np.dtype) -> Callable[[type[T]], type[T]]:
 
 @_with_columns("Window", EVENT)
 class Window:
-    """The events of one stretch of simulated time, in canonical order."""
+    """The events of one interval of simulated time, in canonical order."""
 
     number: int
     end_ps: int
@@ -91,9 +91,9 @@ class Window:
 class Lookahead(NamedTuple):
     """A declared lookahead: `node` acts on a packet of this topic at least `lookahead_ps` after its arrival.
 
-    It holds from the end of the window that it answers, until the next one for this node and topic. Such arrivals need
-    not close a window, so that an engine may send more of them in one exchange; the results of a run do not change.
-    Packets of a topic with a lookahead must not make a node shorten a lookahead.
+    It is valid from the end of the window that it answers until the next one for this node and topic. Such arrivals
+    need not close a window, so an engine may send more of them in one exchange; the results of a run do not change. A
+    node must not shorten a lookahead while it handles a packet of a topic with a lookahead.
     """
 
     node: int
@@ -124,7 +124,7 @@ PAD = tuple((0,) * (len(COLUMNS) - filled) for filled in range(len(COLUMNS) + 1)
 class ActionRows(Actions):
     """Actions as rows of plain numbers (`ROW`), as the handlers of single nodes return them.
 
-    The columns are made at the first access. Most windows have few rows, for which making columns would cost more than
+    The columns are made at the first access. Most windows have few rows; making columns for them would cost more than
     everything else, and a frame needs only the bytes.
     """
 
@@ -137,11 +137,11 @@ class ActionRows(Actions):
         lookaheads: tuple[Lookahead, ...] = (),
         made: tuple[int, int] | None = None,
     ) -> None:
-        """Hold rows of actions.
+        """Take rows of actions.
 
         Args:
             rows: The actions.
-            stop: Whether the run ends now.
+            stop: True if the run ends now.
             lookaheads: Declared lookaheads.
             made: The numbers of packets and timers that exist now, with ids from 0, if every row is valid already:
                 `PerNode` validates the calls of a node when they happen, because it can then name the handler.
@@ -152,7 +152,7 @@ class ActionRows(Actions):
         return len(self.rows)
 
     def __getattr__(self, name: str) -> Any:
-        """Make the columns, at the first access to one."""
+        """Make the columns at the first access to one of them."""
         if name not in COLUMNS:
             raise AttributeError(name)
         table = np.array(self.rows, ROW)
@@ -162,7 +162,7 @@ class ActionRows(Actions):
 
 
 def column(actions: Actions, name: str) -> NDArray[Any]:
-    """Return one of COLUMNS; zeros where it is missing."""
+    """Return one of COLUMNS, or zeros if it is missing."""
     found = getattr(actions, name)
     return np.zeros(len(actions), ROW[name]) if found is None else found
 

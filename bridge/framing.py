@@ -1,4 +1,4 @@
-"""Converts between frames (bytes on the socket) and the controller's windows and answers (numpy columns)."""
+"""Convert between frames (bytes on the socket) and the controller's windows and answers (numpy columns)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _PACK: dict[str, Callable[[Iterable[Any]], bytes]] = {
     "<i8": lambda values: array("q", values).tobytes(),
     "<f8": lambda values: array("d", values).tobytes(),
 }
-"""Type of a column -> function that packs plain numbers. For few numbers these functions are quicker than numpy."""
+"""Maps the type of a column to a function that packs plain numbers. For few numbers, these functions are faster than
+numpy."""
 
 
 class _Table:

@@ -1,4 +1,4 @@
-"""Sets of ids, kept as ranges: consecutive ids take the memory of one range, however many there are."""
+"""Sets of ids, kept as ranges: any number of consecutive ids takes the memory of one range."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Ranges:
         return taken
 
     def has(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of the ids are in the set."""
+        """Return a mask of the ids that are in the set."""
         if not len(self):
             return np.zeros(len(ids), bool)
         at = np.searchsorted(self._low, ids, side="right") - 1

@@ -1,6 +1,6 @@
-"""The memory that a run with its simulator uses, and a limit on it.
+"""Measure and limit the memory that a run with its simulator uses.
 
-Without /proc nothing is known: every size is 0, and nothing is refused.
+Without /proc no size is known: then every size is 0, and nothing is refused.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from pathlib import Path
 from causeway.errors import RunError
 
 MEMORY_SHARE = 0.8
-"""The share of the memory free at its start that a run may use. Without this limit the kernel would kill it without a
-message."""
+"""The share of the free memory that a run may use, measured when it starts. Without this limit, the kernel would kill
+it without a message."""
 FREE_SHARE = 0.1
-"""The share of memory that must stay free. If concurrent runs leave less, each run that itself uses at least this share
-ends."""
+"""The share of memory that must stay free. If several runs at the same time leave less, each run that uses at least
+this share ends."""
 _GROUP = Path("/sys/fs/cgroup")
 
 
 class OutOfMemory(RunError):
-    """A run needs more memory than it may use."""
+    """Raised if a run needs more memory than it may use."""
 
 
 class Allowance:
-    """A limit on the memory of a run: a share of the memory that is free now."""
+    """A limit on the memory of a run: a share of the memory that is free when the limit is made."""
 
     def __init__(self, share: float = MEMORY_SHARE) -> None:
         self._had_bytes, self._left_bytes, self._share = run_bytes(), available_bytes(), share
 
     def refusal(self, more_bytes: int = 0) -> str | None:
-        """Return why `more_bytes` more are not allowed; None if they are."""
+        """Return the reason why `more_bytes` more are not allowed; None if they are."""
         if self._left_bytes is None:
             return None
         used, most = run_bytes() - self._had_bytes + more_bytes, self._share * self._left_bytes

@@ -1,4 +1,4 @@
-"""The simulator as a child process. It has its own process group, and ends when Causeway ends."""
+"""The simulator as a child process, which has its own process group and ends when Causeway ends."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from causeway.errors import UserError
 LAST_LINES = 20
 SHOWN_LINES = 4
 KEPT_BYTES = 1 << 16
-"""The end of the output that is kept. It is bounded, however much is printed, with or without newlines."""
+"""The size of the end of the output that is kept, also if there are no newlines."""
 LONGEST_LINE = 500
-"""Characters of a line that are shown."""
+"""The maximum number of characters of a line that are shown."""
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """Makes malloc use pages of 2 MB: a network of a thousand nodes exceeds the processor's caches, and with small pages
 most accesses also miss the TLB (docs/lab/radio.md). A glibc without this tunable ignores it."""
 END_S = 2.0
-"""The time a simulator has to end by itself once the run is over, before it is killed."""
+"""The time in which a simulator must end by itself after the run, before it is killed."""
 
 
 class Simulator:
@@ -55,7 +55,7 @@ class Simulator:
         self._reader.start()
 
     def _read(self) -> None:
-        """Read the output until it ends or `end` is called: a child of the simulator may keep the pipe open."""
+        """Read the output until it ends or `end` is called, since a child of the simulator may keep the pipe open."""
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
         ready = select.poll()
@@ -99,7 +99,7 @@ class Simulator:
         """End it and all its children. May be called twice.
 
         Args:
-            grace_s: The time it has to end by itself.
+            grace_s: The time in which it may end by itself.
         """
         if self._process.poll() is None and grace_s > 0:
             self.wait(grace_s)

@@ -1,4 +1,4 @@
-"""Records a run of an engine in this process, which sends no frames, as if it ran in another process."""
+"""Record a run of an engine in this process, which sends no frames, as if it were in another process."""
 
 from __future__ import annotations
 

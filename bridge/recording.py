@@ -1,8 +1,8 @@
-"""Reads and writes recordings: the frames of a run in one file.
+"""Read and write recordings: the frames of a run in one file.
 
 After a line that names the format, a recording has (direction, length, checksum, bytes) of each frame, under zstd. A
-checksum (CRC-32) covers its frame and, through the checksum before it, all earlier ones. Recordings of version 1 have
-no checksums; they can still be read. A recording gets its name only if the run ends without an error.
+checksum (CRC-32) covers its frame and, by the previous checksum, all earlier ones. Recordings of version 1 have no
+checksums; they can still be read. A recording gets its name only if the run ends without an error.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Recorder:
     def land(self) -> None:
         """Give the file its name, at the end of a run without an error."""
         with self._errors_reported():
-            spare = os.dup(self._file.fileno())  # the stream closes the file it writes to
+            spare = os.dup(self._file.fileno())  # the stream closes the file to which it writes
             try:
                 self._stream.close()
                 os.fsync(spare)
@@ -101,7 +101,7 @@ def _open_unnamed(path: Path) -> tuple[BinaryIO, bool]:
     """Open a file without a name in the directory of `path`, so that a killed process leaves nothing behind.
 
     Returns:
-        The file, and whether it is named `path` after all, because the file system has no unnamed files.
+        The file, and True if it has the name `path`, since the file system has no unnamed files.
     """
     try:
         return os.fdopen(os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o644), "wb", buffering=1 << 16), False
@@ -113,7 +113,7 @@ def _open_unnamed(path: Path) -> tuple[BinaryIO, bool]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The description of a run at the begin of its recording."""
+    """The description of a run at the beginning of its recording."""
 
     engine: str
     engine_version: str
@@ -131,7 +131,7 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
             magic = stream.read(len(MAGIC))
             if magic not in (MAGIC, WITHOUT_CHECKSUMS):
                 raise UserError(
-                    f"{path} is no recording of this version; record it anew with `causeway run ... --record`"
+                    f"{path} is not a recording of this version; record it again with `causeway run ... --record`"
                 )
             number, total = 0, 0
             while head := stream.read(_HEAD.size):

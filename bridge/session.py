@@ -21,14 +21,14 @@ from causeway.errors import RunError
 from causeway.proto.contract import CONTRACT, schema_sha256
 
 ADAPTER_DEADLINES = 5
-"""How many times longer the simulator waits for the controller than the controller for the simulator. The simulator
-notices the controller's death at once in any case, and a living controller may be compiling its kernels."""
+"""The simulator waits this number of times longer for the controller than the controller for the simulator. The
+simulator notices the controller's death at once, and a controller that is alive may be compiling its kernels."""
 
 NO_DEADLINE_S = 1e9
-"""No practical limit: a user may pause a simulation, in a debugger or a graphical environment, for hours."""
+"""Practically no limit, since a user may pause a simulation for hours, in a debugger or a graphical environment."""
 
 ERROR_SEND_S = 1.0
-"""The time to send the error to a simulator that broke the contract and may no longer read."""
+"""The time to send the error to a simulator that broke the contract and may not read any more."""
 
 
 def open_session(
@@ -63,7 +63,7 @@ class Peer(Protocol):
         """Return how it died; None while it lives."""
 
     def wait(self, timeout_s: float) -> int | None:
-        """Return its exit status once it has ended; None if it still runs."""
+        """Return its exit status after it has ended; None if it is still running."""
 
     def end(self, grace_s: float = ...) -> None:
         """End it."""
@@ -173,7 +173,7 @@ class PairSession:
         self._transport.send(data, self._deadline_s, self._simulator.death)
 
     def _refuse(self, why: str) -> NoReturn:
-        """Send the reason to the simulator, wait a moment for its end, and raise RunError."""
+        """Send the reason to the simulator, wait shortly for its end, and raise RunError."""
         assert self._transport is not None
         assert self._simulator is not None
         with contextlib.suppress(RunError):

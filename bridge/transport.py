@@ -1,8 +1,8 @@
-"""The controller's end of the socket: the address it listens at, and access to it.
+"""The controller's end of the socket: its address, and the access to it.
 
 The default is a PAIR socket over ipc:// in a private directory (0700), which is removed as soon as the simulator has
-connected. tcp:// is used only on request, and always with CURVE; the simulator gets the keys, made for this one run, in
-its environment.
+connected. tcp:// is used only on request, and always with CURVE; the keys are made for this run and passed to the
+simulator in its environment.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from causeway.errors import RunError, UserError
 SLICE_MS = 100
 """The interval at which a waiting controller checks that the simulator is alive."""
 HIGH_WATER = 64
-"""The largest number of frames in flight. Adapters stay below it, since they regularly wait for a reply. Beyond it
+"""The maximum number of frames in flight. Adapters stay below it, since they regularly wait for a reply. Beyond it,
 libzmq stops reading, and unread frames are lost when the simulator ends."""
 LONGEST_FRAME = 1 << 27
-"""The largest size of a frame in bytes. libzmq closes the connection at a longer one, which bounds the memory."""
+"""The maximum size of a frame in bytes. libzmq closes the connection at a longer one, which bounds the memory."""
 HUNG_UP_S = 2.0
 """A simulator that still runs this long after the end of its connection counts as stuck."""
 HUNG_UP = "the simulator closed its connection but did not end; it was ended"
 LINGER_MS = 200
-"""The time for the last frame (an error, say) to be sent when the socket is closed."""
+"""The time to send the last frame (for example an error) when the socket is closed."""
 PREFIX = "causeway-run-"
 LONGEST_SOCKET_PATH = 100
 
@@ -110,7 +110,7 @@ class Transport:
             return self._until(began + deadline_s, deadline_s, check_peer, self._socket.recv, "said nothing")
 
     def send(self, data: bytes, deadline_s: float, check_peer: Callable[[], str | None]) -> None:
-        """Send one frame; see `receive` for the arguments."""
+        """Send one frame. For the arguments see `receive`."""
         began = time.monotonic()
         try:
             self._socket.send(data)
@@ -120,10 +120,10 @@ class Transport:
     def _until(
         self, end: float, deadline_s: float, check_peer: Callable[[], str | None], attempt: Callable[[], T], silent: str
     ) -> T:
-        """Repeat an attempt, which takes up to a slice, until it succeeds, and return its result."""
+        """Repeat an attempt, which takes up to a slice, until it succeeds. Return its result."""
         while True:
             dead = check_peer()
-            with contextlib.suppress(zmq.Again):  # also after a death: its last frame may still be on its way
+            with contextlib.suppress(zmq.Again):  # also after a death, since its last frame may still be on its way
                 return attempt()
             if dead is not None:
                 raise RunError(dead) from None
@@ -145,8 +145,8 @@ class Transport:
 class _Connection:
     """The state of the connection to the first peer.
 
-    Others may connect (a second simulation, say); PAIR ignores them. Over tcp any program can connect, so the first
-    peer cannot be identified, and only the deadline shows that it is gone.
+    Others may connect (for example a second simulation), but PAIR ignores them. Over tcp any program can connect, so
+    the first peer cannot be identified, and only the deadline shows that it has gone.
     """
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
@@ -155,7 +155,7 @@ class _Connection:
         self._gone_at: float | None = None
 
     def gone_for_s(self) -> float:
-        """Return how long the peer has been gone; 0 if it is connected, or was never."""
+        """Return how long the peer has been gone; 0 if it is connected, or never was."""
         while self._events.poll(0):
             event = recv_monitor_message(self._events)
             if event["event"] == zmq.EVENT_ACCEPTED and self._peer is None:
@@ -189,7 +189,7 @@ def private_directory() -> tuple[Path, int]:
     """
     parent = Path(tempfile.gettempdir())
     if len(str(parent)) > LONGEST_SOCKET_PATH - 30:
-        parent = Path("/tmp")  # a socket's name has room for about 100 bytes
+        parent = Path("/tmp")  # a socket's name may have about 100 bytes
     for old in parent.glob(f"{PREFIX}*"):
         _sweep(old)
     directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
@@ -201,7 +201,7 @@ def private_directory() -> tuple[Path, int]:
 def _sweep(directory: Path) -> None:
     """Remove a private directory whose owner died.
 
-    A living owner holds the lock; a young directory may not be locked yet.
+    An owner that is alive holds the lock. A new directory may not be locked yet.
     """
     with contextlib.suppress(OSError):
         if directory.stat().st_uid != os.getuid() or time.time() - directory.stat().st_mtime < 60:

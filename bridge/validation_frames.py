@@ -1,8 +1,8 @@
 """Validation of every window and every answer of a run, once, for all engines.
 
-Code behind it (kernels without bounds checks, simulators in C++) relies on it. The loop calls
-`FrameValidator.check_window` before the protocol sees a window, and `FrameValidator.check_actions` before the engine
-sees the answer. An error names the window, the row, the values of the row and the allowed values.
+Kernels without bounds checks and simulators in C++ rely on it. The loop calls `FrameValidator.check_window` before the
+protocol sees a window, and `FrameValidator.check_actions` before the engine sees the answer. An error names the window,
+the row, the values of the row and the allowed values.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ PROMISE = table("Actions", "promises").names or ()
 def _stations_of(network: Network) -> int:
     if isinstance(network, MobileNetwork):
         return len(network.station_xy_mm)
-    return MOST_NODES if isinstance(network, InetNetwork) else network.nodes  # how many there are, only INET knows
+    return MOST_NODES if isinstance(network, InetNetwork) else network.nodes  # only INET knows their number
 
 
 class FrameValidator:
@@ -84,7 +84,7 @@ class FrameValidator:
         self._packets, self._timers = Ranges(), Ranges()  # the ids outside the ranges in the state
 
     def follow(self, window: Window) -> None:
-        """Note the end of a window without checking its rows.
+        """Record the end of a window without checking its rows.
 
         This is enough for an engine in this process, which computes its events from actions that were validated here.
         """
@@ -104,7 +104,7 @@ class FrameValidator:
         """Validate a window that an engine hands over.
 
         Raises:
-            RunError: The window is out of turn, or one of its rows is wrong.
+            RunError: The window has a wrong number, or one of its rows is wrong.
         """
         w = window
         bad = self._first_bad_event(self._state, w.number, w.end_ps, w.kind, w.time_ps, w.node, w.ref, w.arg)
@@ -170,7 +170,7 @@ class FrameValidator:
         raise RunError(f"window {window.number} is wrong: row {row} ({words.event(event)}): {why}")
 
     def _owner(self, event: words.Event) -> int:
-        """Return the node that the event's packet is for or that set its timer; -1 if that is unknown."""
+        """Return the node for which the packet is, or which set the timer; -1 if it is unknown."""
         at = self._s[0]
         owners = {Kind.ARRIVAL: at.packet_owners, Kind.TIMER: at.timer_owners}.get(cast(Kind, event.kind))
         if owners is None:
@@ -216,7 +216,10 @@ class FrameValidator:
         return self._first_unknown(actions) if bad == LOOK_UP else int(bad)
 
     def _first_unknown(self, actions: Actions) -> int:
-        """Note new ids that extend no range in the state. Return the first row that cancels a timer never set."""
+        """Record new ids that extend no range in the state.
+
+        Return the first row that cancels a timer that was never set.
+        """
         s, kind, ref = self._s, actions.kind, actions.ref
         for made, ranges, others in ((SEND, s.packets, self._packets), (SET_TIMER, s.timers, self._timers)):
             new = ref[(kind == made) & ~_within(ranges[0], ref)]
@@ -261,7 +264,7 @@ class StateViews:
 def _first_of(bad: int, topic: int) -> int:
     """Return the lower of the two bad rows.
 
-    The result is MISFIT if either is MISFIT, and `bad`, which may be LOOK_UP, if no topic is wrong.
+    The result is MISFIT if one of them is MISFIT. If no topic is wrong, it is `bad`, which may be LOOK_UP.
     """
     if MISFIT in (bad, topic):
         return MISFIT
@@ -269,7 +272,7 @@ def _first_of(bad: int, topic: int) -> int:
 
 
 def _within(ranges: Any, ids: Any) -> Any:
-    """Return which ids are in one of two ranges."""
+    """Return a mask of the ids that are in one of two ranges."""
     return ((ids >= ranges.low) & (ids < ranges.high)) | ((ids >= ranges.low_2) & (ids < ranges.high_2))
 
 

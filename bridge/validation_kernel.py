@@ -1,8 +1,8 @@
-"""Compiled validation of windows and answers: finds the first bad row, which `validation_frames.py` describes.
+"""Compiled validation of windows and answers: find the first bad row, which `validation_frames.py` describes.
 
-The state of a run is one record (`STATE`) in an array of one row. Ids of packets and timers are nearly always handed
-out one after the other, in one numbering or two (DCS numbers its control packets apart), so the ids that exist are kept
-as two ranges; ids outside of them are left to the caller (LOOK_UP).
+The state of a run is one record (`STATE`) in an array of one row. Ids of packets and timers are nearly always
+consecutive, in one sequence or two (DCS numbers its control packets separately). So the existing ids are kept as two
+ranges; the caller checks ids outside the ranges (LOOK_UP).
 
 Each kernel accepts columns of one type only (`compiled_kernels`). A call with other types fails, which costs less than
 a check of the type of each column.
@@ -43,7 +43,7 @@ EVENT_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32)
 ACTION_TYPES = (np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32, np.uint8)
 
 FAR_PS = LATEST_PS + 1
-"""All times lie below this one (53 days), so that the sum of two times does not overflow."""
+"""All times are below this one (53 days), so that the sum of two times does not overflow."""
 
 NODE, STATION, ARRIVAL, LOST = int(Kind.NODE), int(Kind.STATION), int(Kind.ARRIVAL), int(Kind.LOST)
 TIMER, BROADCAST = int(Kind.TIMER), int(Kind.BROADCAST)
@@ -57,7 +57,7 @@ TIME, BY, REF, PEER, SIZE, INTERFACE = (
 NODES, INTERFACES, CHANNELS, FIRST_MOVER, MOVERS, TCP, CONNECTIONS, EARLIEST = (PLACES[limit] for limit in LIMITS)
 
 KEPT = 1 << 15
-"""The owners of this many packets and timers, the most recent ones, are remembered. A power of two."""
+"""The number of packets and timers whose owners are stored, the most recent ones. A power of two."""
 
 RANGES = np.dtype([(name, np.int64) for name in ("low", "high", "low_2", "high_2")])
 """Two ranges of ids, [low, high) each."""
@@ -67,14 +67,14 @@ STATE = np.dtype([
     ("number", np.int64),  # the number of the next window
     ("end_ps", np.int64),  # the end of the last window: no action may take effect before it
     ("nodes", np.int64), ("stations", np.int64), ("interfaces", np.int64), ("channels", np.int64),
-    ("first_mover", np.int64),  # nodes from here on can MOVE
+    ("first_mover", np.int64),  # nodes from this number on can MOVE
     ("connections", np.int64),  # the number of connections opened so far, or NO_TCP
     ("unicasts", np.int64),  # 1 once a packet was for one node only
     # broadcasts: one more than the highest number so far; floor: the same, before the instant of the last broadcast
     # (broadcasts of one instant are ordered by their nodes, not by their numbers)
     ("most_broadcasts", np.int64), ("broadcasts", np.int64), ("floor", np.int64), ("instant_ps", np.int64),
     ("packets", RANGES), ("timers", RANGES),
-    ("held", np.int64, len(OPERANDS)),  # the row being checked, and the limits, as rules name them
+    ("held", np.int64, len(OPERANDS)),  # the row being checked, and the limits, with the names of the rules
     ("packet_owners", OWNER, KEPT), ("timer_owners", OWNER, KEPT),
 ])  # fmt: skip
 
@@ -83,8 +83,8 @@ STATE = np.dtype([
 def first_bad_event(s, number, end_ps, kind, time, node, ref, arg):
     """Return the first row that may not be in a window, or a code. Count broadcasts on the way.
 
-    Nearly all rows are arrivals, nearly always in windows of nothing else. Differences are compared unsigned: one
-    comparison for both ends of a range.
+    Nearly all rows are arrivals, nearly always in windows without other events. Differences are compared as unsigned
+    numbers, so one comparison covers both ends of a range.
 
     Returns:
         A row, or ALL_GOOD; LOOK_UP if the caller must still check that ids outside the ranges exist and that no
@@ -173,7 +173,7 @@ def _is_of_another(owners, id_, node):
 
 @compiled
 def _keep(owners, id_, node):
-    """Remember the owner of an id; -1 once a second node has the same id."""
+    """Store the owner of an id; -1 if a second node has the same id."""
     owner = owners[id_ & (KEPT - 1)]
     owner.node = node if owner.id != id_ or owner.node == node else -1
     owner.id = id_
@@ -322,7 +322,7 @@ def _compile_kernels() -> Kernels:
     read-only.
     """
     kernels = Kernels(first_bad_event, first_bad_action, first_bad_topic)
-    if not hasattr(first_bad_action, "compile"):  # NUMBA_DISABLE_JIT, for a debugger: it is plain Python
+    if not hasattr(first_bad_action, "compile"):  # NUMBA_DISABLE_JIT is set, for a debugger: then it is plain Python
         event, action = (lambda s, *rest, by=kernel: by(s.view(np.recarray), *rest) for kernel in kernels[:2])
         return Kernels(event, action, first_bad_topic)
     state = types.Array(numba.from_dtype(STATE), 1, "C")

@@ -36,7 +36,7 @@ class Action(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The limits that an event is checked against. Times of a window lie in [begin_ps, end_ps)."""
+    """The limits for an event. Times of a window are in [begin_ps, end_ps)."""
 
     nodes: int
     stations: int
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
     broadcasts: int = 0
     connections: int = 0
     owner: int = -1
-    """The node that the packet is for, or that set the timer; -1 if unknown."""
+    """The node for which the packet is, or which set the timer; -1 if it is unknown."""
 
 
 def event(e: Event) -> str:
@@ -73,7 +73,7 @@ def wrong_event(e: Event, before: Event | None, limits: Limits, known: Mapping[K
 
     Args:
         e: The event.
-        before: The event in the row before it.
+        before: The event in the previous row.
         limits: The limits of the run and of the window.
         known: For kinds with a packet or timer, a function that returns whether its id exists.
     """

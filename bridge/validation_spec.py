@@ -220,8 +220,8 @@ def _check_area(study: str, network: MobileNetwork) -> None:
         traced = bool(network.traces) and network.traces[host] is not None
         walks = (network.host_speeds_mm_s[host] if network.host_speeds_mm_s else network.speed_mm_s) > 0
         if not traced and (walks or not placed):
-            what = "nowhere to walk" if placed else "no place to start"
-            _refuse(study, f"there is no station, and host {host}", what, "area_mm, host_xy_mm or traces")
+            lacking = f"the area in which host {host} walks" if placed else f"the start position of host {host}"
+            _refuse(study, f"there are no stations, and {lacking}", "not set", "area_mm, host_xy_mm or traces")
 
 
 def _whole(study: str, what: str, value: Any, least: int, most: int, unit: str = "") -> None:

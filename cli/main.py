@@ -146,9 +146,7 @@ def run(
     ] = None,
     cap: Annotated[
         int,
-        typer.Option(
-            min=0, max=2**31 - 1, help="Maximum number of events in a window (0: no limit). No result depends on it."
-        ),
+        typer.Option(min=0, max=2**31 - 1, help="Most events in a window (0: no limit). Changes no result."),
     ] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Repeat all runs, and remove those that are in OUT.")] = False,
     twice: Annotated[
@@ -427,22 +425,22 @@ def main() -> None:
     try:
         app()
     except UserError as error:
-        _complain(str(error), 2)
+        _report_error(str(error), 2)
     except RunError as error:
-        _complain(str(error), 1)
+        _report_error(str(error), 1)
     except (Interrupted, KeyboardInterrupt):
         how, status = ("terminated", 143) if _terminated else ("interrupted", 130)
-        _complain(f"{how}; finished runs are kept, and the same command continues from there", status)
+        _report_error(f"{how}; finished runs are kept, and the same command continues from there", status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         advice = "; free some space and repeat the command: finished runs are kept" if error.errno in FULL else ""
-        _complain(f"{error.strerror or error}{where}{advice}", 1)
+        _report_error(f"{error.strerror or error}{where}{advice}", 1)
     except Exception as error:
         if reported := describe_user_error(error):  # a mistake in a user's own study
-            _complain(reported, 1)
+            _report_error(reported, 1)
         raise
 
 
@@ -458,7 +456,7 @@ def _terminate(number: int, _: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def _complain(text: str, status: int) -> None:
+def _report_error(text: str, status: int) -> None:
     print(f"causeway: {printable(text)}", file=sys.stderr)
     sys.exit(status)
 

@@ -46,7 +46,7 @@ def check_mutants(trial: Trial, tries: int, seconds: float, seed: int, console: 
         done += 1
         try:
             with mutants.put_in(mutant, seconds):
-                broken = _noticed(trial, tries, seconds, seed, shrink=False)[0]
+                broken = _detect(trial, tries, seconds, seed, shrink=False)[0]
         except mutants.MutantHangs:
             broken = "it hangs"
         if broken is None:
@@ -82,7 +82,7 @@ def check_seeded(
         try:
             plant(patch)
             began = time.monotonic()
-            broken, events = _noticed(trial, tries, seconds, seed, True, states)
+            broken, events = _detect(trial, tries, seconds, seed, True, states)
             took_s = time.monotonic() - began
         finally:
             patch.undo()
@@ -95,7 +95,7 @@ def check_seeded(
 
 def _check_passes(trial: Trial, tries: int, seconds: float, seed: int, states: int = 0) -> None:
     """Refuse a protocol that violates a property without any mistake, since every mistake would seem to be detected."""
-    if (broken := _noticed(trial, tries, seconds, seed, False, states)[0]) is not None:
+    if (broken := _detect(trial, tries, seconds, seed, False, states)[0]) is not None:
         raise UserError(f"the protocol violates a property without mutants ({broken}); correct it first")
 
 
@@ -111,7 +111,7 @@ def patches_of(file: Path) -> Iterator[tuple[str, Callable[[Any], None]]]:
 
 
 @watchdog(CHECK_S)
-def _noticed(
+def _detect(
     trial: Trial, tries: int, seconds: float, seed: int, shrink: bool, states: int = 0
 ) -> tuple[str | None, int]:  # fmt: skip
     """Return the violated property and the number of events, found by random schedules or then by exhaustive search.

@@ -42,7 +42,7 @@ def show(
     shown = list(headlines) if not everything else [Headline(name, name) for name in names]
     shown = shown or [Headline(name, name) for name in names]  # for a study without headlines
     console.print(title, highlight=False, markup=False, soft_wrap=True)
-    papers = {one.name: [_paper(of_point, one.scalar, published) for of_point in runs] for one in shown}
+    papers = {one.name: [_published_number(of_point, one.scalar, published) for of_point in runs] for one in shown}
     if len(runs) == 1:
         _print_one(console, shown, runs[0], {name: cells[0] for name, cells in papers.items()})
     else:
@@ -117,7 +117,7 @@ def _differing(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in parameters[0] if len({str(p[name]) for p in parameters}) > 1]
 
 
-def _paper(runs: Sequence[Mapping[str, Any]], formula: str, published: Sequence[Mapping[str, Any]]) -> str:
+def _published_number(runs: Sequence[Mapping[str, Any]], formula: str, published: Sequence[Mapping[str, Any]]) -> str:
     """Return the number that the paper prints for a quantity at the point of these runs, with the verdict's sign."""
     point = runs[0]["parameters"]
     rows = [

@@ -158,10 +158,10 @@ def _run_study(options: RunOptions, console: Console) -> bool:
         compact.forget_runs(out_dir, {job.run_id for job in jobs} & store.finished_runs(out_dir))
     other = list(versions.other_code(out_dir, study.name, engine, jobs[0].identity.code))
     tally = _work(study, jobs, options, console)
-    found = _found(out_dir, jobs, tally)
+    found = _results_in_order(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # the stored runs may be older than the study's plots
-    for line in [*_reused(tally), *other, *_nothing_delivered(found), *describe_nodes(found)]:
+    for line in [*_reused_text(tally), *other, *_nothing_delivered(found), *describe_nodes(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if options.as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
@@ -191,7 +191,7 @@ def _planned(options: RunOptions, study: Study) -> list[Job]:
     return [_recorded(job, options.out_dir) for job in jobs] if options.record else jobs
 
 
-def _reused(tally: campaign.Tally) -> list[str]:
+def _reused_text(tally: campaign.Tally) -> list[str]:
     """Return a line with the number of runs that were already in the folder."""
     line = f"{tally.skipped} of {tally.total} runs were already there; --fresh repeats them"
     return [line] if tally.skipped else []
@@ -265,7 +265,7 @@ def _say_compiling(study: Study, console: Console) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-def _found(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
+def _results_in_order(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> list[dict[str, Any]]:
     """Return the results of the finished runs in the order of the jobs.
 
     Results of earlier commands are read from the folder.

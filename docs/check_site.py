@@ -1,10 +1,10 @@
-"""Checks the built site: every link leads somewhere, and every public name has its place in the API pages.
+"""Check the built site: every link has a target, and every public name is in the API pages.
 
     python docs/check_site.py build/site        # exits with status 1, and names what is wrong
 
-mkdocs checks the links that pages contain as Markdown; this checks what became of them, of links in HTML and of those
-that the theme, the API reference and the pages of source files add. Links to other sites are counted, not followed. A
-name or member without a docstring is not in the API pages, and so is found here.
+mkdocs checks links in Markdown. This program checks the links of the built pages, also those in HTML and those that the
+theme, the API reference and the pages of source files add. Links to other sites are counted, but not followed. A name
+or member without a docstring is missing in the API pages, so it is reported here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 PUBLIC = Path(__file__).resolve().parent / "api.txt"
 TARGETS = {"a": "href", "link": "href", "img": "src", "script": "src"}
 FORGIVING = "404.html"
-"""The page that a server shows in place of a missing one: its links start at the site's root."""
+"""The page that a server shows instead of a missing one. Its links start at the site's root."""
 
 
 class Links(HTMLParser):
@@ -32,7 +32,7 @@ class Links(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what the element points to, and its id."""
+        """Record the target of a link, and the element's id."""
         values = dict(attrs)
         self.ids |= {value for name in ("id", "name") if (value := values.get(name))}
         if target := values.get(TARGETS.get(tag, "")):
@@ -40,7 +40,7 @@ class Links(HTMLParser):
 
 
 def broken(site: Path) -> tuple[list[str], int, int]:
-    """Return the links that lead nowhere (page: link), how many were followed, and how many lead to other sites."""
+    """Return the links without a target (page: link), the number of links followed, and of links to other sites."""
     pages = {page.resolve(): Links(page.read_text()) for page in site.rglob("*.html") if page.name != FORGIVING}
     wrong, followed, outside = [], 0, 0
     for page, links in sorted(pages.items()):
@@ -59,7 +59,7 @@ def broken(site: Path) -> tuple[list[str], int, int]:
 
 
 def undocumented(site: Path) -> list[str]:
-    """Return the public classes, functions and methods (of docs/api.txt) that the API pages lack."""
+    """Return the public classes, functions and methods (of docs/api.txt) that are missing in the API pages."""
     import causeway
 
     texts = [page.read_text() for page in (site / "api").rglob("*.html")]
@@ -84,7 +84,7 @@ def undocumented(site: Path) -> list[str]:
 
 
 def main() -> None:
-    """Check the site in the folder that is named."""
+    """Check the site in the given folder."""
     site = Path(sys.argv[1])
     wrong, followed, outside = broken(site)
     lacking = undocumented(site)

@@ -1,9 +1,9 @@
-"""Draws the pictures of the gallery, each from a real run, and writes the page docs/gallery.md.
+"""Draw the pictures of the gallery, each from a real run, and write the page docs/gallery.md.
 
     python docs/gallery.py                 # all of them (`make pictures`)
     python docs/gallery.py flood raft      # these; the others stay as they are
 
-The seconds are those of the processor, of the command that the page shows, with compiled kernels and adapters.
+The times are processor seconds of the command that the page shows, with compiled kernels and adapters.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Entry:
     line: str
     command: str
     draw: Callable[[Entry, Path], str]
-    """Returns the picture as SVG, given the folder in which the command ran."""
+    """A function that returns the picture as SVG, given the folder in which the command ran."""
     figure: str = ""
-    """The file of the exported figure, without its ending."""
+    """The file of the exported figure, without its suffix."""
 
     @property
     def name(self) -> str:
-        """The name on the page, and that of the picture."""
+        """The name on the page, and of the picture."""
         return Path(self.file).stem
 
 
@@ -94,7 +94,7 @@ def trails(entry: Entry, folder: Path) -> str:
 
 
 class Observed:
-    """Keeps every broadcast and delivery of a run."""
+    """An observer that keeps every broadcast and delivery of a run."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[NDArray[Any], ...]] = []
@@ -136,20 +136,20 @@ def samples_of(entry: Entry, folder: Path) -> str:
 
 
 def checked(name: str, line: str, options: str, folder: str = TEXTBOOK) -> Entry:
-    """Return an entry whose picture is a counterexample."""
+    """Return an entry with a counterexample as its picture."""
     file = f"{folder}/{name}.py"
     return Entry(file, line, f"causeway check {file} {options}", counterexample)
 
 
 def study(name: str, line: str, figure: str, options: str = "--sweep demo --reps 3") -> Entry:
-    """Return an entry of a paper's study."""
+    """Return an entry for a paper's study."""
     return Entry(f"docs/papers/{name}.md", line, f"causeway run {name} {options}", report_figure, f"{name}-{figure}")
 
 
 WRONG = "--every 1000000 --set version="
 GALLERY = {
     "Studies of papers": (
-        study("hash", "Hashes detect what probabilistic clocks deliver too early.", "requests-against-the-load"),
+        study("hash", "Hashes detect messages that clocks deliver too early.", "requests-against-the-load"),
         study("dcs23", "Clocks that grow and shrink with the load.", "entries-of-the-clock-under-the-bell-load",
               "--set load=bell"),
         study("icpp18", "Causal broadcast over VCube trees, with aggregation.", "packets"),
@@ -162,18 +162,18 @@ GALLERY = {
               lambda entry, folder: deliveries(Entry("examples/flood.py", "", "", deliveries), folder)),
         Entry("examples/rumour.py", "A rumour among walking hosts: stations on wires, one radio channel.",
               "causeway run examples/rumour.py --animate 0.5", trails),
-        Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol steers, a jammer.",
+        Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol moves, and a jammer.",
               "causeway run examples/drone.py --animate 0.5", trails),
-        Entry("examples/ring.py", "A token over TCP: everybody hears all in one order.",
+        Entry("examples/ring.py", "A token ring over TCP: all nodes deliver all messages in one order.",
               "causeway run examples/ring.py", deliveries),
         Entry("examples/chatter.py", "An asyncio program, unmodified, on simulated hosts.",
               "causeway run examples/chatter.py --set nodes=20", samples_of, "round_trip_s"),
-        Entry("examples/spread.py", "A kind of plot of your own.",
+        Entry("examples/spread.py", "Your own kind of plot.",
               "causeway run examples/spread.py --sweep loss --reps 5", report_figure, "spread-deliveries-by-loss"),
     ),
-    "Examples that `check` breaks": (
+    "Examples in which `check` finds a violation": (
         checked("flood", "Flooding keeps no causal order.", "--broadcasts 2", "examples"),
-        checked("keyvalue", "A key-value store; followers that answer are stale.", "--set version=stale", "examples"),
+        checked("keyvalue", "A key-value store; answers of followers are stale.", "--set version=stale", "examples"),
         checked("register", "A shared register; the hurried version is not linearizable.",
                 "--set version=hurried --calls 3 --every 2000000 --seconds 600", "examples"),
         checked("tally", "An asyncio program; the careless version counts twice.",
@@ -183,11 +183,11 @@ GALLERY = {
         checked("reliable_broadcast", "Eager reliable broadcast.", f"{WRONG}trusting"),
         checked("total_order", "Total order by a sequencer.", f"{WRONG}hasty"),
         checked("mutual_exclusion", "Mutual exclusion with logical clocks.", f"{WRONG}hasty"),
-        checked("snapshot", "A snapshot of a system that does not stop.", f"{WRONG}blind"),
+        checked("snapshot", "A snapshot of a running system.", f"{WRONG}blind"),
         checked("two_phase_commit", "Two-phase commit.", f"{WRONG}hasty"),
         checked("raft_election", "Raft's leader election.", f"{WRONG}unsaved"),
         checked("raft", "Raft with its log.", "--set version=careless"),
-        checked("swim", "SWIM: who is a member?", "--set version=hasty"),
+        checked("swim", "SWIM: group membership.", "--set version=hasty"),
         checked("plumtree", "Plumtree: broadcast trees that repair themselves.", "--set version=bare"),
     ),
 }  # fmt: skip
@@ -207,7 +207,7 @@ def _source(entry: Entry) -> str:
 
 
 def _run(command: list[str], folder: Path) -> float:
-    """Run a command and return the seconds of the processor that it took."""
+    """Run a command and return the processor seconds that it took."""
     words = [sys.executable, "-m", "causeway.cli.main", *command[1:]] if command[0] == "causeway" else command
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
@@ -246,7 +246,7 @@ def card(entry: Entry, seconds: float) -> str:
 
 
 def main() -> None:
-    """Draw the pictures that are asked for, and write the page."""
+    """Draw the requested pictures, and write the page."""
     parser = argparse.ArgumentParser(description="Draw the pictures of the gallery, and write its page.")
     parser.add_argument("names", nargs="*")
     names = parser.parse_args().names

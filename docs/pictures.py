@@ -1,9 +1,9 @@
-"""Draws the moving picture of README from a run on INET (or ns-3): three rumours among seventy walking hosts.
+"""Draw the animation of README from a run on INET (or ns-3): three rumours among seventy walking hosts.
 
     python docs/pictures.py                # docs/images/rumour.gif
     python docs/pictures.py --engine ns3
 
-A host that hears of a rumour passes it on, once, after a random time. Its colour is that of its newest rumour.
+A host that receives a rumour sends it on, once, after a random time. The colour of a host is that of its newest rumour.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FRAMES_A_S = 8
 
 
 class Gossip(cw.Node):
-    """Pass every rumour on, once, after a random time."""
+    """Sends every rumour on, once, after a random time."""
 
     def on_start(self) -> None:
         """Begin without rumours."""
@@ -37,12 +37,12 @@ class Gossip(cw.Node):
         self.take(self.new_message())
 
     def on_packet(self, rumour: int, sender: int, interface: int) -> None:
-        """Take a rumour that is new."""
+        """Store a rumour that is new."""
         if rumour not in self.heard:
             self.take(rumour)
 
     def take(self, rumour: int) -> None:
-        """Deliver a rumour, and pass it on after a while."""
+        """Deliver a rumour, and send it on after a random time."""
         self.heard.add(rumour)
         self.deliver(rumour)
         self.record("heard", float(rumour))
@@ -54,7 +54,10 @@ class Gossip(cw.Node):
 
 
 def simulate(engine: str) -> tuple[str, pd.DataFrame]:
-    """Run it and return the engine's version and the samples: places, and the instants at which rumours were heard."""
+    """Run the simulation.
+
+    Return the engine's version and the samples: positions, and the instants at which rumours arrived.
+    """
     network = cw.MobileNetwork.hexagons(
         cells=STATIONS, hosts=HOSTS, radio="wifi", speed_mm_s=cw.metres_per_second(8), places_every_ps=EVERY
     )
@@ -64,7 +67,7 @@ def simulate(engine: str) -> tuple[str, pd.DataFrame]:
 
 
 def draw(version: str, samples: pd.DataFrame, path: Path) -> None:
-    """Draw one frame for each instant at which the places were recorded."""
+    """Draw one frame for each instant with recorded positions."""
     samples["node"] = samples["module"].str.extract(r"\[(\d+)\]", expand=False).astype(float)
     samples["frame"] = (samples["time_s"] * 1e12 / EVERY).round().astype(int)
     places = {
@@ -99,8 +102,8 @@ def draw(version: str, samples: pd.DataFrame, path: Path) -> None:
 
 
 def main() -> None:
-    """Draw the picture."""
-    parser = argparse.ArgumentParser(description="Draw the moving picture of README.")
+    """Draw the animation."""
+    parser = argparse.ArgumentParser(description="Draw the animation of README.")
     parser.add_argument("--engine", default="omnet", help="omnet or ns3")
     draw(*simulate(parser.parse_args().engine), IMAGE)
     print(f"{IMAGE}: {IMAGE.stat().st_size / 1e6:.1f} MB")

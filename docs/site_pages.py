@@ -1,4 +1,4 @@
-"""A hook of mkdocs: it adds the pages that are not in `docs/` to the site, and corrects the links to them.
+"""A hook of mkdocs, which adds the pages that are not in `docs/` to the site, and corrects the links to them.
 
 The home page is README.md. A link from a page to a file of the tree (`../../examples/flood.py`) becomes a link to a
 page that shows this file, so that the same Markdown works in a checkout and on the site.
@@ -40,7 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point the links of a page to where the site has their targets."""
+    """Point the links of a page to their targets on the site."""
     origin, folder = _path_in_tree(page.file.src_uri), posixpath.dirname(page.file.src_uri)
 
     def rewrite(link: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Runs the programs and commands that pages show, and compares what they print with what the page says.
+"""Run the programs and commands that pages show, and compare their output with the pages.
 
     python docs/transcripts.py            # exits with status 1, and prints the difference, where a page is wrong
     python docs/transcripts.py --update   # writes the output into the pages
@@ -9,9 +9,10 @@ The blocks of a page share one empty folder and run in the order of the page:
 - a block ```` ```console ```` holds commands, after `$ `, and their output; `...` stands for any text;
 - a block ```` ```python ```` without a title is a program, and a block ```` ```text ```` after it is its output.
 
-A block after the comment `<!-- needs: omnet -->` is left out, and named, where that simulator, package or program is
-missing. One after `<!-- not run: REASON -->` is never run. Any other block is refused: no page shows what nobody ran.
-A picture of `docs/images` that a program of the page writes, under the same name, is copied with `--update`.
+A block after the comment `<!-- needs: omnet -->` is skipped with a message if that simulator, package or program is
+missing. A block after `<!-- not run: REASON -->` is never run. Any other block is refused, so no page shows a block
+that was not run. If a program of the page writes a picture with the name of one in `docs/images`, `--update` copies it
+there.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Page:
     has: Callable[[str], bool]
     """Returns True if a simulator, a Python package or a program is installed."""
     left_out: list[str] = field(default_factory=list)
-    """The requirements of the blocks that were not run."""
+    """The requirements of the blocks that were skipped."""
 
     def run(self) -> str:
         """Run all blocks in order and return the text of the page with their real output."""
@@ -83,12 +84,12 @@ class Page:
             elif block["language"] == "text" and program:
                 shown, program = corrected(shown, self._program(program)), ""
             else:
-                raise SystemExit(f"{self.path}: nothing runs this block:\n{block[0]}")
+                raise SystemExit(f"{self.path}: this block is not run:\n{block[0]}")
             out.append(shown)
         return "".join(out) + text[done:]
 
     def copy_pictures(self) -> None:
-        """Copy the pictures that the programs wrote to where the page shows them from."""
+        """Copy the pictures that the programs wrote to the folder from which the page shows them."""
         for name in PICTURE.findall(self.path.read_text()):
             if (self.folder / Path(name).name).is_file():
                 shutil.copy(self.folder / Path(name).name, self.path.parent / name)
@@ -140,7 +141,7 @@ def is_here(name: str) -> bool:
 
 @cache
 def simulator_folders() -> dict[str, str]:
-    """Return OMNETPP_ROOT and INET_ROOT of the pair that is used, for pages that compile something beside it."""
+    """Return OMNETPP_ROOT and INET_ROOT of the pair in use, for pages that compile something for it."""
     from causeway.toolchain.omnet_find import find_omnetpp
 
     found = find_omnetpp()

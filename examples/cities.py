@@ -1,12 +1,12 @@
-"""Gossip between a hundred cities: a rumour reaches everybody in a few hundred milliseconds, or does not.
+"""Gossip between a hundred cities: does a rumour reach all nodes, and how fast?
 
     causeway run examples/cities.py
     causeway run examples/cities.py --sweep fanout --reps 5 --out results/cities
 
-Who hears of a message for the first time passes it on to `fanout` others, drawn at random. Ten nodes live in each city.
-The file cities.csv has the places. The latency between two of them is a model, not a measurement: 2 ms for the ends and
-light in fibre (200 km in a millisecond) on a way half as long again as the shortest. `Links.read` reads a file of
-measured latencies.
+A node that receives a message for the first time sends it to `fanout` other nodes, drawn at random. There are ten nodes
+in each city. The file cities.csv has the positions. The latency between two cities is a model and not a measurement:
+2 ms for the ends, and the time of light in fibre (200 km in a millisecond) over 1.5 times the shortest distance.
+`Links.read` reads a file of measured latencies.
 """
 
 import csv
@@ -76,7 +76,7 @@ class Cities(cw.Study):
     files: ClassVar = ("cities.csv",)
     sweeps: ClassVar = {"fanout": [{"fanout": fanout} for fanout in (2, 4, 6, 8, 10)]}
     headlines = (
-        cw.Headline("missing", "missing", "deliveries", "owed at the end"),
+        cw.Headline("missing", "missing", "deliveries", "not delivered at the end"),
         cw.Headline("packets", "packets", "", "sent"),
     )
     plots = (cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout"),)

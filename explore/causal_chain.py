@@ -94,13 +94,13 @@ def chain(witness: Witness, violation: Violation, protocol: Protocol, network: N
     end_ps += AFTER_PS
     sent = _sent(witness, protocol, began_ps, end_ps)
     carriers = [one for one in sent if one.messages & about]
-    talk = _talk(sent, violation.node, about)
+    talk = _packets_about(sent, violation.node, about)
     chosen = {one.packet: one for one in [*carriers, *talk]}
     observations = [t for t in witness.observations if began_ps <= t.time_ps <= end_ps]
     actors = _actors(witness, violation, about, list(chosen.values()), network)
     late_packets = frozenset(one.packet for one in carriers if late in one.messages)
     events = _events(witness, chosen, observations, about, actors, (began_ps, end_ps))
-    events += _too_late(witness, chosen, late_packets, violation.node, late, end_ps)
+    events += _late_copies(witness, chosen, late_packets, violation.node, late, end_ps)
     found = Chain(violation, events[:MOST_EVENTS], left_out=max(0, len(events) - MOST_EVENTS), path=path)
     found.names = {node: _name(node, network) for node in sorted(actors)}
     found.wanted = late_packets
@@ -137,7 +137,7 @@ def about_of(protocol: Protocol, content: Any) -> tuple[frozenset[int], frozense
     return frozenset(messages), frozenset(nodes)
 
 
-def _talk(sent: Iterable[Sent], node: int, about: frozenset[int]) -> list[Sent]:
+def _packets_about(sent: Iterable[Sent], node: int, about: frozenset[int]) -> list[Sent]:
     """Return the packets that mention the node, except those of frequent types."""
     found = [one for one in sent if node in one.nodes and not one.messages & about]
     often = Counter(type(one.content).__name__ for one in found)
@@ -194,7 +194,7 @@ def _in_frames(
     return found
 
 
-def _too_late(
+def _late_copies(
     witness: Witness, chosen: dict[int, Sent], late: frozenset[int], node: int, message: int, end_ps: int
 ) -> list[Event]:  # fmt: skip
     """Return the first copies that arrive at the node or are lost after the chain's end, and the delivery."""

@@ -176,7 +176,8 @@ def _drawing(story: Story) -> dict[str, object]:
     )
     shapes = [
         *_ticks(places, height), *_lifelines(story, places), *_messages(story, places),
-        *_on_the_way(story, places), *_arrows(story, places), *_never(story, places), *chain.from_iterable(marks),
+        *_on_the_way(story, places), *_arrows(story, places), *_missing_path(story, places),
+        *chain.from_iterable(marks),
     ]  # fmt: skip
     return {
         "story": story, "shapes": shapes, "width": places.end + STEP, "height": height, "heads": HEADS,
@@ -292,12 +293,12 @@ def _messages(story: Story, places: _Places) -> Iterator[Shape]:
         yield Shape("line", x1, y1, x2, y2, LATE if missing else TALK, width=2.2, head=1 if missing else 2, says=says)
 
 
-def _never(story: Story, places: _Places) -> Iterator[Shape]:
+def _missing_path(story: Story, places: _Places) -> Iterator[Shape]:
     """Yield the missing path: from the broadcast of the message to the place where it should have been delivered."""
     if story.victim not in places.row:
         return
     if not story.timed:
-        yield from _never_in_model(story, places)
+        yield from _missing_path_in_model(story, places)
         return
     begin = next((s for s, e in enumerate(story.log) if e.what == "broadcast" and e.number in story.path[:1]), None)
     in_time = any(
@@ -315,7 +316,7 @@ def _dashed(x1: int, y1: int, x2: int, y2: int, text: str) -> Shape:
     return Shape("line", x1, y1, x2, y2, LOUD, width=2.5, dashes="9 5", opacity=0.75, head=3, says=text)
 
 
-def _never_in_model(story: Story, places: _Places) -> Iterator[Shape]:
+def _missing_path_in_model(story: Story, places: _Places) -> Iterator[Shape]:
     """Yield the missing path of a model: from the message's last sender to the node at which it did not arrive.
 
     Of several senders, it is the one from which the node received a packet last.

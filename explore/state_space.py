@@ -103,7 +103,7 @@ class Space:
             arrival = self._arrival(queue[0])
             found[arrival.node].append(arrival)
         for i, local in enumerate(state.nodes):
-            for event in self._own(local):
+            for event in self._own_events(local):
                 found[i].append(Move(i, event))
             fault_budget = state.fault_budgets[i if per_node else 0]
             if fault_budget != EMPTY:
@@ -117,7 +117,7 @@ class Space:
             self._arrivals[packet] = Move(self.machine.copies[packet].receiver, packet, packet)
         return self._arrivals[packet]
 
-    def _own(self, local: int) -> tuple[Hashable, ...]:
+    def _own_events(self, local: int) -> tuple[Hashable, ...]:
         """Return the node's timers, or its recovery if it is down."""
         if local not in self._timers:
             facts = self.machine.states[local][1]
@@ -222,11 +222,11 @@ class Space:
 
     def busy(self, state: ModelState) -> bool:
         """Return whether a spontaneous event other than a timer is left."""
-        return bool(state.flying or state.queues) or any(RECOVER in self._own(local) for local in state.nodes)
+        return bool(state.flying or state.queues) or any(RECOVER in self._own_events(local) for local in state.nodes)
 
     def quiescent(self, state: ModelState) -> bool:
         """Return whether the state is quiescent: no spontaneous event is left."""
-        if state.flying or state.queues or any(self._own(local) for local in state.nodes):
+        if state.flying or state.queues or any(self._own_events(local) for local in state.nodes):
             return False
         return not self.late or not (
             self.busy(state) or any(self.machine.states[local][1].timers for local in state.nodes)

@@ -159,14 +159,14 @@ class Symmetry:
         self.machine, self.symmetric = machine, symmetric
         self._names: dict[tuple[int, ...], Names] = {}
         self._ranks: dict[tuple[int, int], int] = {}
-        self.all = [self._called(order) for order in permutations(symmetric.nodes)]
+        self.all = [self._renaming_to(order) for order in permutations(symmetric.nodes)]
         swaps = [list(symmetric.nodes) for _ in symmetric.nodes[1:]]
         for i, order in enumerate(swaps):
             order[i], order[i + 1] = order[i + 1], order[i]
-        self._swaps = [self._called(order) for order in swaps]
+        self._swaps = [self._renaming_to(order) for order in swaps]
         self._looked_at = 0
 
-    def _called(self, order: Sequence[int]) -> Names:
+    def _renaming_to(self, order: Sequence[int]) -> Names:
         """Return the renaming of the symmetric nodes to those in `order`."""
         to = dict(zip(self.symmetric.nodes, order, strict=True))
         return self.renaming([to.get(node, node) for node in range(self.machine.count)])
@@ -186,7 +186,7 @@ class Symmetry:
             ranks.setdefault(self._rank(node, state), []).append(node)
         ways = product(*(permutations(ranks[rank]) for rank in sorted(ranks)))
         back = [dict(zip(sum(way, ()), self.symmetric.nodes, strict=True)) for way in ways]
-        names = [self._called([to[node] for node in self.symmetric.nodes]) for to in back]
+        names = [self._renaming_to([to[node] for node in self.symmetric.nodes]) for to in back]
         return min(((one.state(state), one) for one in names), key=lambda found: found[0])
 
     def _rank(self, node: int, state: ModelState) -> tuple[int, ...]:

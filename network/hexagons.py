@@ -40,10 +40,12 @@ def tree_of(places: tuple[Place, ...]) -> tuple[tuple[int, int], ...]:
     """
     wires = []
     for station in range(1, len(places)):
-        nearer = [p for p in range(station) if _apart(places[p], places[0]) < _apart(places[station], places[0]) - 1]
-        wires.append((min(nearer, key=lambda p: (round(_apart(places[p], places[station]) / 100), p)), station))
+        nearer = [
+            p for p in range(station) if _distance(places[p], places[0]) < _distance(places[station], places[0]) - 1
+        ]
+        wires.append((min(nearer, key=lambda p: (round(_distance(places[p], places[station]) / 100), p)), station))
     return tuple(wires)
 
 
-def _apart(a: Place, b: Place) -> float:
+def _distance(a: Place, b: Place) -> float:
     return hypot(a[0] - b[0], a[1] - b[1])

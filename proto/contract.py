@@ -1,6 +1,6 @@
-"""The wire contract as Python sees it: version, hash, tables, enums, comments and the generated code.
+"""The wire contract in Python: version, hash, tables, enums, comments and the generated code.
 
-Everything that both sides must agree on is declared in proto/causeway.proto; this module only reads it.
+Everything on which both sides must agree is declared in proto/causeway.proto; this module only reads it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from causeway.errors import UserError
 PROTO = Path(__file__).resolve().parent.parent / "proto" / "causeway.proto"
 
 try:
-    pb: Any = importlib.import_module("causeway.proto.causeway_pb2")  # generated: mypy cannot see into it
+    pb: Any = importlib.import_module("causeway.proto.causeway_pb2")  # generated, so mypy cannot read it
     CONTRACT: int = pb.Constant.CONTRACT
     pb.needs  # noqa: B018 (generated code of an older contract lacks the latest declaration)
 except (ImportError, AttributeError) as error:  # pragma: no cover - only in a checkout that was not set up (anew)
@@ -81,7 +81,7 @@ def constant(name: str) -> int:
 
 
 def words(message: str, name: str) -> str:
-    """Return the text that stands for a value in messages and tables."""
+    """Return the text for a value in messages and tables."""
     return str(getattr(pb, message).Value.DESCRIPTOR.values_by_name[name].GetOptions().Extensions[pb.words])
 
 

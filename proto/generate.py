@@ -1,4 +1,4 @@
-"""Generate proto/causeway_pb2.py, with a last line that names the causeway.proto which it was generated from."""
+"""Generate proto/causeway_pb2.py, with a last line that identifies its source, causeway.proto."""
 
 import hashlib
 import subprocess

@@ -85,9 +85,9 @@ class GradysNode(Node):
             place = (command.param_1, command.param_2, command.param_3)
             self.target = geo_to_cartesian(self._drones.reference, place)
         if not self._drones.moves and self.target is not None:
-            self._go()
+            self._move_host()
 
-    def _go(self) -> None:
+    def _move_host(self) -> None:
         """Make the network move this host to its target."""
         if self.id < self._drones.stations:
             raise RunError(f"node {self.id} is a station and cannot move; send mobility commands to hosts only")

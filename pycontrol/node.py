@@ -310,7 +310,7 @@ class PerNode(Protocol):
             try:
                 step(id_)
             except BaseException as error:
-                self._complain(error, id_, call(handler))
+                self._raise_with_context(error, id_, call(handler))
         acting.host = None
 
     def _begin(self, id_: int) -> None:
@@ -411,12 +411,14 @@ class PerNode(Protocol):
                     self._topic = 0
         except BaseException as error:
             if kind == ARRIVAL:
-                self._complain(error, node, call("on_packet", content=inside(content), sender=sender, interface=arg))
-            self._complain(error, node, arguments.handler(kind, ref, arg, self._key))
+                self._raise_with_context(
+                    error, node, call("on_packet", content=inside(content), sender=sender, interface=arg)
+                )
+            self._raise_with_context(error, node, arguments.handler(kind, ref, arg, self._key))
         finally:
             acting.host = None
 
-    def _complain(self, error: BaseException, node: int, called: str) -> NoReturn:
+    def _raise_with_context(self, error: BaseException, node: int, called: str) -> NoReturn:
         """Raise an error of a handler again, with node, time and arguments."""
         acting.host = None
         placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))

@@ -59,11 +59,11 @@ class Pauses:
                 # takes effect at the end of the window or later
                 at_ps = max(self.now_ps, window.end_ps - self.reaction_ps)
                 if at_ps <= self.until_ps:
-                    done = self._up_to(at_ps, window, done, protocol, parts)
-                    parts += self._called(at_ps, protocol)
+                    done = self._handle_up_to(at_ps, window, done, protocol, parts)
+                    parts += self._call_injected(at_ps, protocol)
             if self.until_ps >= window.end_ps:
                 break
-            done = self._up_to(self.until_ps, window, done, protocol, parts)
+            done = self._handle_up_to(self.until_ps, window, done, protocol, parts)
             self.now_ps = self.until_ps
             yield
         if any(part.stop for part in parts):
@@ -73,7 +73,7 @@ class Pauses:
         if self.each_window:
             yield
             if self.calls and window.reply:
-                parts += self._called(self.now_ps, protocol)
+                parts += self._call_injected(self.now_ps, protocol)
         return joined(parts)
 
     def end(self, end_ps: int) -> Generator[None, None, None]:
@@ -84,14 +84,14 @@ class Pauses:
             yield
         self.now_ps = end_ps
 
-    def _up_to(self, time_ps: int, window: Window, done: int, protocol: Protocol, parts: list[Actions]) -> int:
+    def _handle_up_to(self, time_ps: int, window: Window, done: int, protocol: Protocol, parts: list[Actions]) -> int:
         """Handle the remaining events up to an instant. Return the number of events that have been handled."""
         end = int(np.searchsorted(window.time_ps, time_ps, "right"))
         if end > done and not any(part.stop for part in parts):
             parts.append(answer_to(part_of(window, done, end, False), protocol))
         return max(done, end)
 
-    def _called(self, at_ps: int, protocol: Protocol) -> list[Actions]:
+    def _call_injected(self, at_ps: int, protocol: Protocol) -> list[Actions]:
         """Call the waiting handlers at an instant."""
         assert isinstance(protocol, PerNode)
         self.now_ps = at_ps
@@ -110,7 +110,7 @@ def call_as_handler(protocol: PerNode, node: int, function: Handler, now_ps: int
     try:
         function(one)
     except BaseException as error:
-        protocol._complain(error, node, call(getattr(function, "__name__", "a function")))
+        protocol._raise_with_context(error, node, call(getattr(function, "__name__", "a function")))
     finally:
         acting.host = None
     return protocol._take_actions(False)

@@ -110,7 +110,7 @@ class RunParts:
         if endless and not self.until_ps and not isinstance(network, InetNetwork):
             raise UserError(
                 "neither the broadcasts nor the run end; add until=causeway.seconds(10), or the number of broadcasts, "
-                "as in poisson({load.segments[-1].rate_per_s:g}, messages=100)"
+                f"as in poisson({load.segments[-1].rate_per_s:g}, messages=100)"
             )
         return network
 

@@ -91,7 +91,7 @@ def _load_file(path: Path) -> Resolved:
     """
     path = _existing_file(path).resolve()
     known = _EXECUTED.get(path)
-    if known is None or not _is_as_before(known):
+    if known is None or not _is_unchanged(known):
         known = _EXECUTED[path] = _execute_if_changed(path, known)
     enter_folder_of(known.study)
     return Resolved(known.study(), known.code)
@@ -104,7 +104,7 @@ def _existing_file(path: Path) -> Path:
     return path
 
 
-def _is_as_before(known: _Executed) -> bool:
+def _is_unchanged(known: _Executed) -> bool:
     """Return whether certainly no file has changed. If a change is too recent, this is not certain."""
     state = _state(known.code.files)
     return state == known.state and all(known.inspected_ns - changed > _CERTAIN_NS for _, _, _, changed, _ in state)
@@ -118,7 +118,7 @@ def _execute_if_changed(path: Path, known: _Executed | None) -> _Executed:
         if code == known.code:
             code.read.update(known.code.read)
             return _Executed(known.study, code, known.read, _state(code.files), inspected_ns)
-    study, read = _executed(path)
+    study, read = _execute(path)
     code = of_file(path, (*read, *data_of(path, study.files)))
     return _Executed(study, code, frozenset(read), _state(code.files), inspected_ns)
 
@@ -142,7 +142,7 @@ def _state(files: Iterable[Path]) -> State:
     return tuple(one(path) for path in sorted(files))
 
 
-def _executed(path: Path) -> tuple[type[Study], set[Path]]:
+def _execute(path: Path) -> tuple[type[Study], set[Path]]:
     """Execute a file. Return its study, and the files of its folder that were read meanwhile."""
     with opened_below(path.parent) as opened:
         module = module_from(path, "causeway_study")

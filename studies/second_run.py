@@ -68,9 +68,9 @@ def difference(job: Job, result: RunResult) -> str:
     one, other = result.outcome, second.outcome
     if one.digest != other.digest:
         differs = f"gave digest {one.digest}, and then {other.digest}"
-    elif names := _unlike(result.scalars, second.scalars):
+    elif names := _differing_names(result.scalars, second.scalars):
         differs = f"gave {names[0]}={result.scalars.get(names[0])}, and {second.scalars.get(names[0])}"
-    elif series := _unlike(one.samples, other.samples):
+    elif series := _differing_names(one.samples, other.samples):
         differs = f"recorded different samples of {series[0][1]} of {series[0][0]}"
     else:
         return ""
@@ -81,6 +81,6 @@ def difference(job: Job, result: RunResult) -> str:
     )
 
 
-def _unlike(one: Mapping[Name, object], other: Mapping[Name, object]) -> list[Name]:
+def _differing_names(one: Mapping[Name, object], other: Mapping[Name, object]) -> list[Name]:
     """Return the names whose values differ. NaN is equal to NaN."""
     return [name for name in {**one, **other} if repr(one.get(name)) != repr(other.get(name))]

@@ -33,7 +33,9 @@ class Simulation(SteppedRun[N]):
     def __enter__(self) -> Self:
         self._pauses = Pauses(self._prepare().reaction_ps)
         self._begin(self._pauses)
-        self._go(until_ps=FAR_PS, each_window=True)  # window 0: the nodes exist, and no event has happened
+        self._continue_to_pause(
+            until_ps=FAR_PS, each_window=True
+        )  # window 0: the nodes exist, and no event has happened
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -46,7 +48,7 @@ class Simulation(SteppedRun[N]):
 
     def step(self) -> bool:
         """Continue to the end of the next window of events; return False if the run is over."""
-        return self._go(until_ps=FAR_PS, each_window=True)
+        return self._continue_to_pause(until_ps=FAR_PS, each_window=True)
 
     def run_until(self, time_ps: int) -> bool:
         """Continue until all events up to a time have happened; return False if the run is over.
@@ -61,7 +63,7 @@ class Simulation(SteppedRun[N]):
             raise UserError(f"run_until takes a time in ps, as seconds(2) gives it, not {shown_type(time_ps)}")
         if time_ps < self.now_ps:
             raise UserError(f"the simulated time is {self.now_ps / 1e12:g} s, which is later than {time_ps / 1e12:g} s")
-        return self._go(until_ps=time_ps, each_window=False)
+        return self._continue_to_pause(until_ps=time_ps, each_window=False)
 
     def inject(self, node: int, handler: Callable[[N], object] | None = None, *, size_bytes: int = 100) -> None:
         """Make a node broadcast, or call a function as one of its handlers.
@@ -72,8 +74,8 @@ class Simulation(SteppedRun[N]):
 
         Args:
             node: The node's id.
-            handler: Called with the node; None: its `on_broadcast`.
-            size_bytes: The size of the message, without `handler`.
+            handler: A function that is called with the node. By default, `on_broadcast` of the node is called.
+            size_bytes: The size of the message for `on_broadcast`.
         """
         nodes = self.nodes
         if self.is_over or self._pauses.ended:
@@ -94,10 +96,10 @@ class Simulation(SteppedRun[N]):
 
     def result(self) -> Run[N]:
         """Continue to the end of the run, and return its results."""
-        self._go(until_ps=FAR_PS, each_window=False)
+        self._continue_to_pause(until_ps=FAR_PS, each_window=False)
         return self._result()
 
-    def _go(self, until_ps: int, each_window: bool) -> bool:
+    def _continue_to_pause(self, until_ps: int, each_window: bool) -> bool:
         """Continue to the next pause; return False if the run is over."""
         self._started  # noqa: B018
         self._pauses.until_ps, self._pauses.each_window = until_ps, each_window

@@ -267,13 +267,13 @@ def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False)
     if folders:
         fresh = reduced(study, module.SCALARS, folders)
         rows = in_order({_key(row): row for row in (*(before if add else ()), *fresh)}.values())
-        _land(path, text_of(study, module.SCALARS, rows))
+        _write_atomically(path, text_of(study, module.SCALARS, rows))
         written_files.append(f"{path}: {len(rows)} runs")
     elif not before:
         raise UserError(f"there is no {path} yet: add the result folders that contain the runs")
     rows = read(study, path.read_text())
     text, left = written(page.read_text(), study, module.TABLES, rows)
-    _land(page, text)
+    _write_atomically(page, text)
     written_files.append(f"{page}: tables written" + (f"; not changed: {', '.join(left)}" if left else ""))
     return written_files + _of_all(page.parent)
 
@@ -286,11 +286,11 @@ def _of_all(papers: Path) -> list[str]:
     pages = [page for page in candidates if page.is_file() and f"<!-- table: {scores.ALL} " in page.read_text()]
     runs = scores.papers(papers / "numbers") if pages else []
     for page in pages:
-        _land(page, scores.written(page.read_text(), runs))
+        _write_atomically(page, scores.written(page.read_text(), runs))
     return [f"{page}: tables of all papers written" for page in pages]
 
 
-def _land(path: Path, text: str) -> None:
+def _write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with store.replacing(path) as temporary:
         temporary.write_text(text)

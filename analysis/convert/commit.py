@@ -147,11 +147,11 @@ class Committer:
                 break
             except delta.Overtaken as overtaken:
                 self._state = overtaken.state
-                pieces = self._left(pieces)
+                pieces = self._not_yet_committed(pieces)
         for piece in staged:
             stage.clear(piece.folder)
 
-    def _left(self, pieces: list[Piece]) -> list[Piece]:
+    def _not_yet_committed(self, pieces: list[Piece]) -> list[Piece]:
         """Return the pieces that no other command has committed meanwhile."""
         self._load()
         left = [piece for piece in pieces if self._before.get(piece.id) != piece.mark]

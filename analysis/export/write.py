@@ -39,7 +39,7 @@ class Export:
     def figure(self, sheet: Sheet) -> None:
         """Write the drawing on a sheet to its files; this may convert the sheet's texts to LaTeX."""
         plot = sheet.data.plot
-        name = self._free(f"{plot.study} {plot.title}")
+        name = self._unused_name(f"{plot.study} {plot.title}")
         for form in FIGURES:
             if form in self.formats:
                 with store.replacing(self._path(f"{name}.{form}")) as temporary:
@@ -58,7 +58,7 @@ class Export:
         self._files.add(name)
         return self.out / name
 
-    def _free(self, title: str) -> str:
+    def _unused_name(self, title: str) -> str:
         """Return the file name for a title. Equal titles get numbers."""
         name = _slug(title)
         alike = sum(re.fullmatch(rf"{re.escape(name)}(-\d+)?", one) is not None for one in self._names)

@@ -63,11 +63,11 @@ def _tick_at(ax: Axes, values: np.ndarray) -> None:
     room = (scaled[-1] - scaled[0]) * SIDES
     limits = scaled[0] - room, scaled[-1] + room
     ax.set_xlim(*(10.0 ** np.array(limits) if logarithmic else limits))
-    ax.set_xticks(values, _apart(shares, [short(value) for value in values.tolist()]))
+    ax.set_xticks(values, _without_overlaps(shares, [short(value) for value in values.tolist()]))
     ax.set_xticks([], minor=True)
 
 
-def _apart(shares: np.ndarray, words: Sequence[str]) -> list[str]:
+def _without_overlaps(shares: np.ndarray, words: Sequence[str]) -> list[str]:
     """Return the words, with an empty string for each word that would overlap the previous one."""
     written, behind = [], -1.0
     for share, word in zip(shares, words, strict=True):

@@ -107,7 +107,7 @@ class Data:
         """
         plot, there, recorded = self.plot, self.there, self._recorded()
         vectors = recorded.vectors
-        chosen = vectors[vectors["run_id"].isin(there) & _called(vectors, plot.y)]
+        chosen = vectors[vectors["run_id"].isin(there) & _matching(vectors, plot.y)]
         if chosen.empty:
             return None
         keys = chosen[["run_id", "vector_id"]].assign(
@@ -121,7 +121,7 @@ class Data:
         plot, there, bins = self.plot, self.there, self._bins()
         if bins.empty:
             return bins.assign(engine="", series="")
-        chosen = bins[bins["run_id"].isin(there) & _called(bins, plot.y)]
+        chosen = bins[bins["run_id"].isin(there) & _matching(bins, plot.y)]
         runs = pd.Index(chosen["run_id"])
         return chosen.assign(
             engine=self.runs.runs.loc[runs, "engine"].to_numpy(),
@@ -148,7 +148,7 @@ class Data:
             rows = rows.sort_values(["time_ps", "event", "value"], kind="stable", na_position="first")
             values, times = rows["value"].to_numpy(float), rows["time_ps"].to_numpy(float) / 1e12
             changes = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-            kept = _seen(times[changes], end)
+            kept = _visible_changes(times[changes], end)
             at = changes[kept]
             found[engine, module] = [*times[at], end], [*values[at], values[at[-1]]]
             if len(found) == most:
@@ -210,7 +210,7 @@ def _natural(text: str) -> tuple[Any, ...]:
         return (1, 0.0, text) if quantity is None else (0, quantity, text)
 
 
-def _called(vectors: pd.DataFrame, name: str) -> pd.Series:
+def _matching(vectors: pd.DataFrame, name: str) -> pd.Series:
     """Return a mask of the vectors that have this name or this `module.name`, or that match it as a pattern."""
     whole = vectors["module"] + "." + vectors["name"]
     if "*" not in name:
@@ -224,7 +224,7 @@ def _in_natural_order(module: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", module)]
 
 
-def _seen(times: np.ndarray, end: float) -> np.ndarray:
+def _visible_changes(times: np.ndarray, end: float) -> np.ndarray:
     """Return the changes of state that are visible.
 
     Of several changes within 1/1000 of the width, only the last one is.

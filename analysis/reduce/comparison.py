@@ -11,18 +11,21 @@ from causeway.analysis.reduce import arithmetic, expression
 
 COLUMNS = (
     "paper", "where", "quantity", "condition", "published", "measured", "ci95_low", "ci95_high", "runs", "engine",
-    "ratio", "relation", "low", "high", "study", "drawn", "remark",
+    "ratio", "relation", "low", "high", "study", "drawn", "remark", "decimals",
 )  # fmt: skip
 """The columns of comparison.csv. `published` is empty if the paper prints bounds; `low` and `high` are empty if it
 prints a number. `ratio` is the measured value divided by the number or, outside the bounds, by the nearest bound;
-within them it is 1. `drawn` and `remark` are those of `published`."""
+within them it is 1. `drawn`, `remark` and `decimals` are those of `published`."""
 _GIVEN = (*published_rows.COLUMNS, *published_rows.BOUNDS)
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return published numbers (see `published.read`) as a frame, with NaN for missing numbers."""
-    given = [[*(row[name] for name in _GIVEN), row.get("drawn", True), row.get("remark", "")] for row in rows]
-    frame = pd.DataFrame(given, columns=[*_GIVEN, "drawn", "remark"], dtype=object)
+    known = {"drawn": True, "remark": "", "decimals": None}
+    given = [
+        [*(row[name] for name in _GIVEN), *(row.get(name, other) for name, other in known.items())] for row in rows
+    ]
+    frame = pd.DataFrame(given, columns=[*_GIVEN, *known], dtype=object)
     return frame.astype(dict.fromkeys(("published", "low", "high"), float))
 
 
@@ -86,7 +89,7 @@ def compare(published: pd.DataFrame, runs: Runs) -> pd.DataFrame:
             if count:
                 nearest = nearest_published(mean, number["published"], number["low"], number["high"])
                 ratio = 1.0 if mean == nearest else mean / nearest if nearest else math.nan
-                printed, about = ([number[name] for name in names] for names in (COLUMNS[:5], COLUMNS[-3:]))
+                printed, about = ([number[name] for name in names] for names in (COLUMNS[:5], COLUMNS[-4:]))
                 rows.append((*printed, mean, low, high, count, engine, ratio, *bounds, *about))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -40,13 +40,13 @@ def run_values(scalars: Frame, names: Iterable[str]) -> Frame:
     patterns = sorted(name for name in names if "*" in name or "." in name)
     wanted = scalars[[*_ITEM, "value"]]
     if patterns:
-        wanted = each_part(wanted, partial(_called, plain=plain, patterns=patterns), [*_ITEM, "value"], {})
+        wanted = each_part(wanted, partial(_matching, plain=plain, patterns=patterns), [*_ITEM, "value"], {})
     else:
         wanted = wanted[wanted["name"].isin(plain)]
     return together(wanted, ["run_id"], _run_values, ["run_id", "name", "value"], {"value": REAL})
 
 
-def _called(scalars: pd.DataFrame, plain: Sequence[str], patterns: Sequence[str]) -> pd.DataFrame:
+def _matching(scalars: pd.DataFrame, plain: Sequence[str], patterns: Sequence[str]) -> pd.DataFrame:
     """Return the scalars with these plain names, and those whose `module.name` matches a pattern.
 
     A scalar that matches a pattern gets the pattern as its name.

@@ -54,7 +54,7 @@ def judge(number: Mapping[Any, Any], measured: float, low: float, high: float, r
 
     Args:
         number: The row, with relation, published, low and high (NaN: not given). `drawn` is False if all runs of the
-            point are equal; for `remark` see `published.read`.
+            point are equal; for `remark` and `decimals` see `published.read`.
         measured: The mean.
         low: The lower end of its 95 % interval; NaN for a single run.
         high: The upper end.
@@ -64,13 +64,19 @@ def judge(number: Mapping[Any, Any], measured: float, low: float, high: float, r
         low, high = (measured, measured) if runs == 1 else (low, high)
         runs = max(runs, SEEDS)
     if number["relation"] in ("=", "about"):
-        found = verdict(number["published"], measured, low, high, runs)
+        found = verdict(number["published"], measured, low, high, runs, _decimals(number))
     else:
         found = bounds_verdict(
             number["low"], number["high"], number["relation"] != "to", measured, low, high, runs
         )  # fmt: skip
     remark = number.get("remark", "")
     return Verdict(remark, f"{found.text} ({remark})") if remark and remark != ANOTHER_READING else found
+
+
+def _decimals(number: Mapping[Any, Any]) -> int | None:
+    """Return the digits after the point of a row's number; None if it is not known (NaN in a frame)."""
+    given = number.get("decimals")
+    return None if given is None or math.isnan(given) else int(given)
 
 
 def decides(measured: float, low: float, high: float, runs: int) -> bool:
@@ -81,21 +87,30 @@ def decides(measured: float, low: float, high: float, runs: int) -> bool:
     return runs >= SEEDS and (high == low or high - low < WIDEST * abs(measured))
 
 
-def verdict(published: float, measured: float, low: float, high: float, runs: int) -> Verdict:
+def verdict(
+    published: float, measured: float, low: float, high: float, runs: int, decimals: int | None = None
+) -> Verdict:
     """Compare with a published number: exact, inside the 95 % interval, near (within 10 %), or off."""
     if not decides(measured, low, high, runs):
         return _few(published, measured)
-    if low == high and same_digits(measured, published):
+    if low == high and same_digits(measured, published, decimals):
         return Verdict("exact", "= exact")
     if low <= published <= high:
         return Verdict("inside", "✓ inside the interval")
-    return _apart(published, measured)
+    return _by_ratio(published, measured)
 
 
-def same_digits(measured: float, said: float) -> bool:
-    """Return whether two numbers are equal in the digits that the paper prints."""
-    text = f"{said:.12g}"
-    decimals = len(text.partition(".")[2]) if "e" not in text else 12
+def same_digits(measured: float, said: float, decimals: int | None = None) -> bool:
+    """Return whether two numbers are equal in the digits that the paper prints.
+
+    Args:
+        measured: Ours.
+        said: The paper's.
+        decimals: Its digits after the point; None: as many as the number needs.
+    """
+    if decimals is None:
+        text = f"{said:.12g}"
+        decimals = len(text.partition(".")[2]) if "e" not in text else 12
     return round(measured, decimals) == round(said, decimals)
 
 
@@ -120,7 +135,7 @@ def bounds_verdict(
         return Verdict("inside", "✓ the interval reaches the bound")
     if measured in (least, most):
         return Verdict("near", "≈ at the bound")
-    return _apart(least if below else most, measured)
+    return _by_ratio(least if below else most, measured)
 
 
 def _few(published: float, measured: float) -> Verdict:
@@ -128,7 +143,7 @@ def _few(published: float, measured: float) -> Verdict:
     return Verdict(FEW, f"{FEW}{ratio}")
 
 
-def _apart(published: float, measured: float) -> Verdict:
+def _by_ratio(published: float, measured: float) -> Verdict:
     if published == 0:
         return Verdict("off", "✗ published 0")
     ratio = measured / published

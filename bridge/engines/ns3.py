@@ -41,7 +41,7 @@ class Ns3Engine:
         return [Adapter("ns-3", f"ns3-{found.version}", "ns3", (PROGRAM,), found.variables)]
 
     def open(self, spec: RunSpec) -> PairSession:
-        """Begin a run; compile the adapter before if it is out of date."""
+        """Begin a run. Compile the adapter first if it is out of date."""
         if not isinstance(spec.network, MobileNetwork):
             raise UserError(f"engine 'ns3' builds mobile networks only: run study '{spec.study}' on inline or omnet")
         if (why := self.missing(spec.network)) is not None:

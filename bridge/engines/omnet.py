@@ -110,7 +110,7 @@ class OmnetEngine:
 
 
 def missing_ui(found: Found, ui: str) -> str | None:
-    """Return why a simulation cannot be shown, in one line; None if it can."""
+    """Return the reason why a simulation cannot be shown, in one line; None if it can."""
     if ui not in (CMDENV, QTENV):
         return f"there is no user interface '{ui}'; there are {CMDENV}, {QTENV}"
     if ui == QTENV and not any((found.root / "lib").glob("*oppqtenv*")):
@@ -196,7 +196,7 @@ def command(found: Found, launch: Launch, spec: RunSpec) -> list[str]:
         "seed-set": str(spec.seed % (1 << 31)),
         "cmdenv-interactive": "false",
         "cmdenv-express-mode": "true",
-        "print-undisposed": "false",  # after an error they would follow it, line by line, and hide it
+        "print-undisposed": "false",  # otherwise they would follow an error, line by line, and hide it
         **_results(spec),
         **instruments(spec),
     }
@@ -217,7 +217,7 @@ def instruments(spec: RunSpec) -> dict[str, str]:
     if folder := spec.options.get("pcap"):
         # real checksums, so that every frame can be written as bytes
         settings |= dict.fromkeys(("**.crcMode", "**.checksumMode", "**.fcsMode"), '"computed"')
-        # one for each node, none for its single interfaces; the first matching setting holds
+        # a setting for each node, none for its single interfaces; the first matching setting counts
         settings |= dict.fromkeys((f"**.{interface}[*].numPcapRecorders" for interface in INTERFACES), "0")
         settings["**.recordPcap"] = "true"
         node = 'substringBeforeLast(fullPath(), ".")'
@@ -235,5 +235,5 @@ def _results(spec: RunSpec) -> dict[str, str]:
         folder = Path(spec.options["results"]).resolve()
         files = {"scalar": "sca", "vector": "vec"}
         names = {f"output-{kind}-file": f'"{folder / result_name(spec)}.{end}"' for kind, end in files.items()}
-        return {"result-dir": f'"{folder / result_name(spec)}"', **names}  # result-dir: for files that modules write
+        return {"result-dir": f'"{folder / result_name(spec)}"', **names}  # result-dir is for files that modules write
     return {"outputscalarmanager-class": '"causeway::NoScalars"', "**.vector-recording": "false"}

@@ -25,7 +25,7 @@ WIFI_MBPS = (6, 9, 12, 18, 24, 36, 48, 54)
 
 
 def missing_inet(found: Found) -> str | None:
-    """Return why INET cannot be used, and what to do, in one line; None if it can."""
+    """Return the reason why INET cannot be used, and the remedy, in one line; None if it can."""
     if found.inet_root is None:
         return (
             f"no INET found beside OMNeT++: build INET {fitting_inet(found.version)} (inet.omnetpp.org) in a directory "

@@ -1,4 +1,4 @@
-"""Asks OMNeT++ about a user's ini file: the runs of a configuration (`opp_run -q`), and the nodes of its network."""
+"""Ask OMNeT++ about a user's ini file: the runs of a configuration (`opp_run -q`), and the nodes of its network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from causeway.toolchain.adapters import build
 from causeway.toolchain.omnet_find import Found, find_omnetpp, missing_omnetpp
 
 QUERY_S = 120.0
-"""Far longer than opp_run needs to list runs, or to build a network."""
+"""A time that is much longer than opp_run needs to list runs, or to build a network."""
 BUILDS = ("ini", "config", "ned_path", "libs", "set")
-"""The options of a run that say how the network is built."""
+"""The options of a run that determine how the network is built."""
 COUNTED = re.compile(r"causeway: the network has (\d+) nodes")
 RUN = re.compile(r"Run (\d+): (.*)")
 VARIABLE = re.compile(r"\$(\w+)=(.*?)(?=, \$\w+=|$)")

@@ -1,4 +1,4 @@
-"""The engine replay: recorded frames in place of a simulator.
+"""The engine replay: recorded frames instead of a simulator.
 
 The controller sees the windows of the recording and must answer as it did then. The first answer that differs ends the
 run, with an error that names it. `RunSpec.options["recording"]` is the file.
@@ -26,10 +26,10 @@ class ReplayEngine:
 
     name = "replay"
     networks: tuple[type, ...] = ()
-    """Empty: it builds no network, as all events come from a recording."""
+    """Empty, since it builds no network: all events come from a recording."""
 
     def missing(self, network: Network | None = None) -> str | None:
-        """Return None: a recording needs no further software."""
+        """Return None, since a recording needs no further software."""
         return None
 
     def adapters(self, network: Network | None = None) -> list[Adapter]:

@@ -18,7 +18,7 @@ from causeway.pycontrol.protocols.clocks.vectorized import ProbabilisticClock
 from causeway.pycontrol.protocols.dcs.policies import formula, measured, table
 from causeway.pycontrol.protocols.dcs.policies.balance import Balance
 from causeway.pycontrol.protocols.dcs.policies.base import Policy
-from causeway.pycontrol.protocols.dcs.policies.program import Program
+from causeway.pycontrol.protocols.dcs.policies.program import LONGEST_TICK_MS, Program
 from causeway.pycontrol.protocols.dcs.policies.scripted import Move, Scripted
 from causeway.pycontrol.protocols.dcs.policies.sized import Sized, Sizing
 from causeway.pycontrol.protocols.dcs.policies.table import Table
@@ -51,8 +51,8 @@ SHAPES: dict[str, dict[str, Any]] = {
 """The loads of the authors' program."""
 DYNAMIC: list[dict[str, Any]] = [{"policy": "measured"}, {"policy": "table", "memory_s": 0.5}]
 """Our policy, and the authors' table with their averaging time."""
-PROGRAM: dict[str, Any] = {"policy": "program", "memory_s": 0.5, "tick_ms": 500}
-"""The authors' rules for changes of the size. They count messages that arrive in 0.5 s."""
+PROGRAM: dict[str, Any] = {"policy": "program", "tick_ms": 100}
+"""The authors' rules for changes of the size. They count what arrives in 0.5 s, in five ticks."""
 MATRIX_SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "bell, drawn senders": ({}, "bell"), "bell, in turn": ({**AUTHORS}, "bell"),
     "bells": (SHAPES["bells"], "bell"), "triangles": (SHAPES["triangles"], "bell"),
@@ -114,11 +114,10 @@ class Dcs23Params(Params):
     )
     duration_s: float = Field(60.0, ge=1, le=86_400, description="time in which messages are broadcast")
     target_error: float = Field(2e-5, ge=1e-9, lt=1, description="violations per delivery for which the size is chosen")
-    policy: Literal["measured", "formula", "table", "program", "program_ahead"] = Field(
+    policy: Literal["measured", "formula", "table", "program"] = Field(
         "measured",
         description="rule for the number of components; table: the authors' table; program: also one component at a "
-        "time and only rounds of process 0, as in the authors' program; program_ahead: also rounds of processes with "
-        "more components",
+        "time and only rounds of process 0, as in the authors' program",
     )
     remove_at_once: bool = Field(False, description="a Remove round removes all inactive components")
     margin: float = Field(
@@ -128,7 +127,12 @@ class Dcs23Params(Params):
         description="hysteresis: relative increase of the load for which the clock must remain large enough when a "
         "component is removed",
     )
-    memory_s: float = Field(1.0, ge=1e-3, le=86_400, description="time over which a process averages the load")
+    memory_s: float = Field(
+        1.0,
+        ge=1e-3,
+        le=86_400,
+        description="time over which a process averages the load; policy=program counts over 0.5 s instead",
+    )
     tick_ms: int = Field(
         150,
         ge=1,
@@ -165,6 +169,10 @@ class Dcs23Params(Params):
         if self.entries and self.components:
             raise ValueError(
                 f"entries={self.entries} is a fixed clock without components; set entries=0 or components=0"
+            )
+        if self.policy == "program" and self.tick_ms > LONGEST_TICK_MS:
+            raise ValueError(
+                f"policy=program needs ticks of at most {LONGEST_TICK_MS} ms, or no round succeeds; give tick_ms=100"
             )
         if self.senders == "turns" and self.load == "skewed":
             raise ValueError("load=skewed needs senders=random; with senders=turns all processes send equally often")
@@ -236,8 +244,7 @@ class Dcs23Study(Study):
             {**AUTHORS, "load": "constant", "rate": 100, "components": 4, "duration_s": 120, "balance": "scripted"},
         ],
         "program": [
-            {**SHAPES[shape], **PROGRAM, "policy": policy, "components_draw": draw}
-            for policy in ("program", "program_ahead")
+            {**SHAPES[shape], **PROGRAM, "components_draw": draw}
             for shape in ("peaks", "bells", "climbs", "plateaus")
             for draw in ("id", "random")
         ],
@@ -316,7 +323,7 @@ class Dcs23Study(Study):
             increments=params.increments,
             assigned=params.assigned,
             period_ps=params.tick_ms * 10**9,
-            memory_ps=int(params.memory_s * S_PS),
+            memory_ps=params.tick_ms * 10**9 if params.policy == "program" else int(params.memory_s * S_PS),
             messages=params.messages,
             until_ps=0 if endless(params) else int(params.duration_s * S_PS),
             even=params.entries_draw == "even",
@@ -363,8 +370,8 @@ def policy(params: Dcs23Params) -> Policy:
             return Policy()
         every = max(1, round(params.balance_every_s * 1000 / params.tick_ms))
         return Balance(every, offset=every // 2)
-    if params.policy in ("program", "program_ahead"):
-        return Program(params.component_size, capacity(params), ahead=params.policy == "program_ahead")
+    if params.policy == "program":
+        return Program(params.component_size, capacity(params), params.tick_ms)
     if params.policy == "table":
         return Table(params.component_size, capacity(params))
     return Sized(_sizing(params), params.component_size, capacity(params), params.margin)
@@ -378,7 +385,7 @@ def _move(params: Dcs23Params, at_s: float, below: int, share: float) -> Move:
 def _sizing(params: Dcs23Params) -> Sizing:
     if params.policy == "measured":
         return measured.sizing(params.target_error)
-    if params.policy in ("table", "program", "program_ahead"):
+    if params.policy in ("table", "program"):
         return table.sizing
     mean_s, sd_s = params.delay_mean_ms / 1000, params.delay_sd_ms / 1000
     early = formula.early_s(mean_s, sd_s, params.processes)

@@ -9,7 +9,7 @@ from causeway.studies import scores
 from causeway.studies.hash.study import AUTHORS, LIMITS, PROCESSES, SEARCH, TESTED_ONCE
 from causeway.studies.hash.study import READINGS as POINTS
 from causeway.studies.scores import Reading, Tried
-from causeway.studies.tables import Measured, NotRun, Table, lines, percent, short, with_interval
+from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
 
 PRINTED = {"none": 507, "mostefaoui": 502, "hash": 0}
 """Table 1: messages delivered out of causal order."""
@@ -96,7 +96,7 @@ def figure1(measured: Measured) -> list[str]:
     rows = []
     for clock in (20, 25, 50):
         runs = [measured.at(clock_size=clock, rate=rate, detector="hash", messages=2500) for rate in RATES]
-        cells = [f"{short(one.mean(PER_10000))} ({len(one.rows)})" if one.rows else "–" for one in runs]
+        cells = [f"{with_interval(one.values(PER_10000))} ({len(one.rows)})" if one.rows else "–" for one in runs]
         rows.append((f"clock of {clock}, 1e-4", *cells))
     if all(cell == "–" for row in rows for cell in row[1:]):
         raise NotRun("the sweep `figure1`")

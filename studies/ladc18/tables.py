@@ -201,9 +201,11 @@ IMPOSSIBLE = {
     )
     for trees in (4, 8, 16)
 }
+_CELL = ("processes", "crashes", "max_delay", "max_payload", "tree_size", "ack_size")
 TRIED = (
-    Tried("Table 5", ("table5_fit",), ("processes", "crashes", "max_delay", "max_payload", "tree_size", "ack_size")),
-)  # fmt: skip
+    Tried("Tables 2 to 4", ("table2", "table3", "float"), (*_CELL, "trees"), elsewhere=21),
+    Tried("Table 5", ("table5_fit",), _CELL),
+)
 
 
 def is_number(_row: dict[str, Any]) -> bool:

@@ -349,7 +349,7 @@ def test_connecting_can_be_cancelled():
     assert results(main, faults=faults((1, 0, 0)))[1] == 2.5
 
 
-def test_what_was_written_before_main_ended_still_arrives():
+def test_data_written_before_main_ended_still_arrives():
     async def main(node):
         if node.id == 0:
             got = asyncio.get_running_loop().create_future()

@@ -70,7 +70,7 @@ def test_a_conversion_continues_after_compacting(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_kill_at_any_moment_loses_and_doubles_nothing(tmp_path, monkeypatch):
+def test_a_kill_at_any_moment_loses_and_duplicates_no_run(tmp_path, monkeypatch):
     before = tmp_path / "before"
     fill(before)
     rows = everything(before)

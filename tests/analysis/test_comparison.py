@@ -107,8 +107,8 @@ def test_a_published_bound_is_compared_by_its_nearest_end(tmp_path, said, ratio)
 
 @pytest.mark.parametrize(
     ("said", "why"),
-    [("0.2,<,,", "needs values in high alone"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
-     ("0.2,=,,0.3", "values in published alone"), (",,,", "values in published alone"),
+    [("0.2,<,,", "needs values only in high"), (",to,0.3,0.1", "low is above high"), ("0.2,ca,,", "no relation 'ca'"),
+     ("0.2,=,,0.3", "values only in published"), (",,,", "values only in published"),
      ("inf,,,", "not a finite number")],
 )  # fmt: skip
 def test_a_relation_determines_the_columns_that_must_be_filled(tmp_path, said, why):

@@ -40,7 +40,7 @@ def test_the_worst_relative_difference_is_named(tmp_path):
     assert diff(a, b, 0.17).passed
 
 
-def test_comparing_nothing_is_refused_and_names_the_filter(tmp_path):
+def test_a_filter_that_selects_nothing_is_refused_by_name(tmp_path):
     a = folder(tmp_path / "a", {"x": 1.0})
     with pytest.raises(UserError, match="the filter 'y' selects none of their quantities"):
         diff(a, a, filter="y")

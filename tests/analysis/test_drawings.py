@@ -95,7 +95,7 @@ def test_an_interval_that_reaches_below_a_logarithmic_axis_ends_at_it(sheet: She
     assert box is not None and box.y0 > 0, "inside the figure"
 
 
-def test_a_second_engine_is_dashed_and_hollow_and_stands_beside_the_first(sheet: Sheet) -> None:
+def test_marks_of_a_second_engine_are_dashed_and_hollow_and_beside_those_of_the_first(sheet: Sheet) -> None:
     sheet.draw(data_of(Plot("t", "s", "y", "n"), {1: [1.0], 2: [2.0]}, engines=("inline", "ns3")))
     first, second = gid(sheet, " inline"), gid(sheet, " ns3")
     assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--") and DASHES[0] == "-"
@@ -151,7 +151,7 @@ def test_ticks_of_a_sweep_do_not_run_into_each_other(sheet: Sheet) -> None:
     ("values", "low", "scale"),
     [([5.0, 4.0], 0, "linear"), ([1000.0, 1001.0], None, "linear"), ([0.0, 1.0], 0, "linear")],
 )
-def test_an_axis_begins_at_0_where_that_is_near_and_is_logarithmic_only_above_it(
+def test_an_axis_begins_at_0_if_0_is_near_and_a_logarithmic_one_does_not(
     sheet: Sheet, values: list[float], low: float | None, scale: str
 ) -> None:
     plot = Plot("t", "s", "y", "n", log_y=0.0 in values)
@@ -266,7 +266,7 @@ def test_an_interval_below_0_of_a_quantity_that_no_run_has_below_0_ends_at_the_a
     assert sheet.axes.get_ylim()[0] == 0
 
 
-def test_a_quantity_that_is_negative_in_a_run_keeps_its_axis_below_0(sheet: Sheet) -> None:
+def test_an_axis_goes_below_0_if_a_run_has_a_negative_value(sheet: Sheet) -> None:
     sheet.draw(data_of(Plot("t", "s", "y", "n"), {1: [-0.5, 4.0], 2: [3.0, 5.0]}))
     assert sheet.axes.get_ylim()[0] < 0
 

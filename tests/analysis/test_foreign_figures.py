@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_a_file_with_plots_draws_them_for_somebody_elses_project(folder: Path) -> None:
+def test_a_file_of_plots_is_drawn_for_a_converted_project(folder: Path) -> None:
     page = report.write(folder, plots=kinds.load(folder.parent / "plots.py")).read_text()
     assert "Utilization" in page and "Received" in page
     drawn = pd.read_csv(folder / "report" / "figures.csv")

@@ -140,7 +140,7 @@ def test_matplotlib_is_imported_when_something_is_drawn_and_not_before() -> None
 
 
 @pytest.mark.slow
-def test_the_example_with_a_kind_of_its_own_draws_what_stands_beside_it(tmp_path: Path) -> None:
+def test_the_example_of_a_kind_draws_the_numbers_of_its_stored_file(tmp_path: Path) -> None:
     def causeway(*arguments: str) -> None:
         command = [sys.executable, "-m", "causeway.cli.main", *arguments]
         environment = {**os.environ, "PYTHONPATH": str(TOP)}

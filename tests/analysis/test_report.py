@@ -113,7 +113,7 @@ def test_a_published_bound_is_judged_as_a_bound(written):
     assert "✓ within" in text and "&lt; 5" in text and "about 0.2" in text
 
 
-def test_the_tally_counts_what_was_not_run(page):
+def test_the_tally_counts_numbers_that_were_not_run(page):
     reported = [words(line) for line in section(page, "summary").iter("p")]
     assert reported == [
         "clocks 120 runs of 12 points on inline, omnet",
@@ -133,7 +133,7 @@ def test_a_number_without_measurement_has_a_row_with_the_reason(written, page):
     assert "Section 7" not in (written.parent / "comparison.csv").read_text()
 
 
-def test_a_published_number_stands_beside_what_each_engine_measured(page):
+def test_a_published_number_is_beside_the_number_of_each_engine(page):
     first = table(details(page, "Published against measured"))[:2]
     assert first[0] == ["where", "quantity", "condition", "published", "inline", "omnet"]
     assert first[1][:4] == ["Fig. 3", "error rate", "N=10", "0.02"]
@@ -184,7 +184,7 @@ def test_a_plot_without_runs_is_named_not_drawn(page):
     assert len(list(section(page, "study-clocks").iter("figure"))) == 3
 
 
-def test_a_folder_that_describes_no_study_has_a_page_and_says_so(tmp_path):
+def test_a_folder_without_descriptions_has_a_page_that_says_so(tmp_path):
     folder = fill(tmp_path, engines=("inline",), sizes=(10,), seeds=1)
     said = words(section(parse(report.write(folder).read_text()), "undescribed"))
     assert "so their plots are not known: clocks" in said
@@ -253,7 +253,7 @@ def test_few_seeds_or_a_wide_interval_give_no_verdict_and_hide_no_loss(measured,
 NUMBER = {"relation": "=", "published": 8.0, "low": NAN, "high": NAN}
 
 
-def test_one_run_decides_where_nothing_is_drawn():
+def test_one_run_suffices_at_a_point_without_random_numbers():
     assert judge(NUMBER, 8.0, NAN, NAN, 1).kind == "too few seeds"
     assert judge({**NUMBER, "drawn": False}, 8.0, NAN, NAN, 1).kind == "exact"
     assert judge({**NUMBER, "drawn": False}, 7.4, 7.4, 7.4, 3).kind == "near"
@@ -278,6 +278,21 @@ def test_a_line_counts_each_printed_number_once():
     frame = comparison.frame_of(numbers)
     (found,) = tally.tallies(tally.judged(comparison.compare(frame, comparison.Runs(runs, n, values))), frame)
     assert found.line == "1 of 5 published numbers inside the interval, 1 near, 2 off (worst ×0.333), 1 fitted"
+
+
+def test_a_report_knows_the_zero_at_the_end_of_a_printed_number():
+    """35.2 is not the 35.0 that a paper prints, and is the 35 of another one; a bound has no digits."""
+    numbers = [
+        {**NUMBER, "paper": "p", "where": "w", "quantity": f"{text}", "condition": "", "study": "clocks", "note": "",
+         "parameters": {"n": 10}, "scalar": "last", "drawn": False, **said}
+        for text, said in (("35.0", {"published": 35.0, "decimals": 1}), ("35", {"published": 35.0, "decimals": 0}),
+                           ("< 36", {"published": None, "relation": "<", "high": 36.0}))
+    ]  # fmt: skip
+    runs = pd.DataFrame({"run_id": range(5), "study": "clocks", "engine": "inline"})
+    n = pd.DataFrame({"run_id": range(5), "name": "n", "value": "10", "number": 10.0})
+    values = pd.DataFrame({"run_id": range(5), "name": "last", "value": 35.2})
+    judged = tally.judged(comparison.compare(comparison.frame_of(numbers), comparison.Runs(runs, n, values)))
+    assert judged["verdict"].tolist() == ["near", "exact", "inside"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def script(driver: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1300, 390])
-def test_it_fits_loads_nothing_and_opens_with_what_was_reproduced(
+def test_the_page_fits_the_screen_loads_nothing_and_begins_with_the_reproduced_numbers(
     page: Path, driver: Any, width: int, dark: bool
 ) -> None:
     show(driver, page, width, dark)

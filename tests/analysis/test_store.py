@@ -88,7 +88,7 @@ def test_a_table_with_another_runs_rows_is_refused(tmp_path):
 
 
 @pytest.mark.spark
-def test_spark_reads_what_was_committed_and_no_orphans(tmp_path, spark):
+def test_spark_reads_committed_rows_and_no_orphans(tmp_path, spark):
     for run_id in ODD_IDS:
         store.write_run(tmp_path, tables(run_id))
     with store.files_for(store.to_write(tmp_path)) as writer:

@@ -113,7 +113,7 @@ def test_nobody_at_the_endpoint_is_reported_in_one_line(ticker: Path, tmp_path: 
     ("parts", "reported"),
     [
         ([b"x", b"y"], "the controller sent a message in parts"),
-        ([b"hello"], "the controller sent a message that is no frame of this contract"),
+        ([b"hello"], "the controller sent a message that is not a frame of this contract"),
     ],
 )
 def test_another_peer_is_refused_in_one_line(ticker: Path, tmp_path: Path, parts: list[bytes], reported: str) -> None:

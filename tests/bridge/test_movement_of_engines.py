@@ -35,7 +35,7 @@ def test_a_host_follows_its_trace_to_the_millimetre(probe):
 
 
 @both
-def test_a_host_that_is_sent_goes_there_at_its_speed_and_stays(probe):
+def test_a_moved_host_goes_to_its_target_at_its_speed_and_stays(probe):
     log, _ = probe.run(ad_hoc((None, None)), 12, Sent)
     at = {t: (x, y) for t, _, x, y in log.places[1]}
     assert at[1 * S] == (14_990, 5_000), "10 m/s, one reaction time (1 ms) after it said so"
@@ -127,8 +127,11 @@ class _Mover(Probe):
         ({"traces": (ZIGZAG[[0, 0]], None)}, r"the trace of host 0, row 1, is 0 ps again; allowed: each time once"),
         ({"traces": (np.zeros((2, 2), np.int64), None)}, r"the trace of host 0 is int64, \(2, 2\); allowed"),
         ({"area_mm": (0, 0, 0, 9)}, r"area_mm is \(0, 0, 0, 9\); allowed: the lower corner first"),
-        ({"host_xy_mm": ()}, r"there is no station, and host 0 is no place to start; allowed: area_mm, host_xy_mm or"),
-        ({"speed_mm_s": 5}, r"there is no station, and host 0 is nowhere to walk; allowed: area_mm"),
+        (
+            {"host_xy_mm": ()},
+            r"there are no stations, and the start position of host 0 is not set; allowed: area_mm, host_",
+        ),
+        ({"speed_mm_s": 5}, r"there are no stations, and the area in which host 0 walks is not set; allowed: area_mm"),
     ],
 )
 def test_impossible_movements_are_refused_in_one_line(changes, message):

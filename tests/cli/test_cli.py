@@ -78,8 +78,8 @@ def test_a_sweep_with_repetitions_makes_one_run_of_each(tmp_path):
         (["run", TOY, "--out", ""], "the result folder has no name; write . for the current folder"),
         (["run", TOY, "--out", "a\nb"], "a folder named 'a\\nb' has a control character"),
         (["run", TOY, "--spark", "nonsense"], "'nonsense' is not a Spark master; allowed: local[*], spark://HOST:7077"),
-        (["report", "empty"], "empty holds no finished run"),
-        (["diff", "a", "b"], "a holds no finished run"),
+        (["report", "empty"], "empty contains no finished run"),
+        (["diff", "a", "b"], "a contains no finished run"),
         (["replay", "x.frames"], "no recording at x.frames"),
     ],
 )

@@ -20,7 +20,7 @@ from tests.helpers.bridge_tools import TOP
 @pytest.mark.parametrize(
     ("number", "how", "status"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
 )
-def test_a_campaign_that_is_ended_says_what_was_kept(
+def test_an_ended_campaign_reports_the_runs_that_it_kept(
     number: signal.Signals, how: str, status: int, after_s: float, tmp_path: Path
 ) -> None:
     study = talking.write(tmp_path)

@@ -38,7 +38,7 @@ def words_of(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
-def test_points_are_rows_and_only_what_differs_and_the_headlines_are_columns():
+def test_points_are_rows_and_varying_parameters_and_headlines_are_columns():
     points = [{"rate": rate, "nodes": 10, "detector": "none"} for rate in (5.0, 5.0, 20.0)]
     scalars = [{"delay_s": d, "packets": 10.0, "messages": 4.0, "other": 1.0} for d in (1.0, 2.0, 7.0)]
     lines = words_of(printed(points, scalars))
@@ -63,7 +63,7 @@ def number_of(rate: float, published: float, **more: Any) -> dict[str, Any]:
     return {**row, "low": None, "high": None, **more}
 
 
-def test_the_papers_number_stands_beside_ours_with_the_sign_of_its_verdict():
+def test_the_papers_number_is_printed_beside_ours_with_the_sign_of_its_verdict():
     points = [{"rate": rate} for rate in (5.0, 20.0, 40.0) for _ in range(5)]
     scalars = [
         {"delay_s": 1.0, "packets": p, "messages": 2.0} for p in [3.0] * 5 + [3.9, 4.1, 4.0, 4.0, 4.0] + [8.0] * 5
@@ -76,7 +76,7 @@ def test_the_papers_number_stands_beside_ours_with_the_sign_of_its_verdict():
     assert "paper: = exact, ✓ inside our 95 % interval" in text
 
 
-def test_one_point_has_the_papers_number_on_its_line_and_few_runs_decide_nothing():
+def test_the_papers_number_of_one_point_is_on_its_line_and_too_few_runs_have_no_verdict():
     bound = number_of(5.0, None, relation="<", high=1.0)
     text = printed([{"rate": 5.0}], [{"delay_s": 1.0, "packets": 3.0, "messages": 2.0}], published=[bound])
     assert "a message  1.5  packets  paper < 1 ?  sent for each message" in text
@@ -94,7 +94,7 @@ def test_all_prints_every_scalar():
 
 
 @pytest.mark.parametrize("width", [80, 60, 200])
-def test_nothing_is_cut_or_folded_however_many_columns_there_are(width: int):
+def test_many_columns_are_neither_cut_nor_folded(width: int):
     points = [{f"parameter_with_a_name_{i}": f"value{i}{j}" for i in range(6)} for j in range(3)]
     headlines = [Headline(f"headline{i}", f"scalar{i}", "messages") for i in range(12)]
     scalars = [{f"scalar{i}": 123456.0 + i + j for i in range(12)} for j in range(3)]

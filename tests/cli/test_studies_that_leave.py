@@ -56,7 +56,7 @@ def made(folder: Path, place: str, code: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("code", DOES)
 @pytest.mark.parametrize("place", ["NETWORK", "PROTOCOL", "SCALARS", "on_window", "FILE"])
-def test_a_run_whose_code_ends_the_process_fails_with_the_studys_name(place: str, code: str, tmp_path: Path) -> None:
+def test_a_run_that_ends_the_process_fails_with_the_studys_name(place: str, code: str, tmp_path: Path) -> None:
     done = causeway("run", made(tmp_path, place, code), "--out", "out", cwd=tmp_path)
     reported = " ".join((done.stdout + done.stderr).split())
     assert done.returncode in (1, 2), reported

@@ -47,7 +47,7 @@ def difference(folder: Path, text: str) -> tuple[str, str]:
     return found, corrected
 
 
-def test_a_page_that_is_right_has_no_difference(tmp_path: Path) -> None:
+def test_a_correct_page_has_no_difference(tmp_path: Path) -> None:
     found, text = difference(tmp_path, PAGE)
     assert found == "" and text == PAGE
 
@@ -89,8 +89,8 @@ def test_the_output_of_a_program_that_shows_none_is_added(tmp_path: Path) -> Non
     assert text == silent + "\n```text\n2\n```\n"
 
 
-def test_a_block_that_nothing_runs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="nothing runs this block"):
+def test_a_block_that_is_not_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="this block is not run"):
         difference(tmp_path, "```sh\nrm -r build\n```\n")
     shown = "<!-- not run: it needs a cluster -->\n```sh\nrm -r build\n```\n"
     assert difference(tmp_path, shown) == ("", shown)

@@ -55,7 +55,7 @@ def test_a_counterexample_never_selects_the_code_to_run(example: Path, tmp_path:
     with pytest.raises(UserError, match="--study"):
         replay_example(example, QUIET, None, False)
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(UserError, match="no counterexample"):
+    with pytest.raises(UserError, match="not a counterexample"):
         replay_example(tmp_path / "bad.json", QUIET, None, False)
 
 

@@ -91,7 +91,7 @@ def test_an_asyncio_program_is_checked_in_random_schedules_and_in_every_schedule
     assert threading.active_count() <= threads, "a world that is needed no more must end"
 
 
-def test_a_bound_on_what_nodes_keep_holds_or_is_broken(tmp_path: Path) -> None:
+def test_a_bound_on_an_attribute_of_nodes_holds_or_is_violated(tmp_path: Path) -> None:
     causal = Trial(FLOOD, {"processes": 3, "causal": True}, ("once",), {"broadcasts": 3})
     for most, expected in ((3, False), (0, True)):
         broken, text = checked(Trial(**{**vars(causal), "bounds": {"waiting": most}}), tmp_path)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from causeway.analysis import schema
 
 
-def _land(path: Path, table: pa.Table, footer: Mapping[bytes, str] | None = None) -> list[Any]:
+def _write_table(path: Path, table: pa.Table, footer: Mapping[bytes, str] | None = None) -> list[Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with pq.ParquetWriter(path, table.schema, compression="zstd", store_schema=False) as writer:
         writer.write_table(table)
@@ -32,10 +32,10 @@ def alone(folder: Path, tables: Mapping[str, Any]) -> None:
     runs = schema.conform("runs", tables["runs"])
     run = runs["run_id"][0].as_py()
     parts = {
-        name: _land(folder / "tables" / name / f"{run}.parquet", schema.conform(name, rows, run))
+        name: _write_table(folder / "tables" / name / f"{run}.parquet", schema.conform(name, rows, run))
         for name, rows in tables.items() if name != "runs"
     }  # fmt: skip
-    _land(folder / "tables" / "runs" / f"{run}.parquet", _runs(runs, json.dumps(parts)))
+    _write_table(folder / "tables" / "runs" / f"{run}.parquet", _runs(runs, json.dumps(parts)))
 
 
 def batch(folder: Path, key: str, some: Sequence[Mapping[str, Any]], replaces: Sequence[str] = ()) -> None:
@@ -44,8 +44,8 @@ def batch(folder: Path, key: str, some: Sequence[Mapping[str, Any]], replaces: S
     for table in {name for tables in some for name in tables} - {"runs"}:
         rows = [schema.conform(table, tables[table], tables["runs"]["run_id"][0]) for tables in some]
         name = f"{table}/study=s/@{key}~0.parquet"
-        files[name] = _land(folder / "tables" / name, pa.concat_tables(rows))
+        files[name] = _write_table(folder / "tables" / name, pa.concat_tables(rows))
     runs = pa.concat_tables([schema.conform("runs", tables["runs"]) for tables in some])
     reported = {"files": files, "replaces": list(replaces), "sources": {}, "held": {}}
     path = folder / "tables" / "runs" / f"@{key}.parquet"
-    _land(path, _runs(runs, None), {b"causeway.batch": json.dumps(reported)})
+    _write_table(path, _runs(runs, None), {b"causeway.batch": json.dumps(reported)})

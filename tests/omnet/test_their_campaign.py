@@ -68,7 +68,7 @@ def test_duplicate_runs_repeated_settings_and_unknown_names_are_refused(tmp_path
         run(tmp_path, project(tmp_path), "hosts=13")
     with pytest.raises(UserError, match=r"omnetpp\.ini: No such config: Three"):
         run(tmp_path, project(tmp_path, config="Three"))
-    with pytest.raises(UserError, match="leave out --reps"):
+    with pytest.raises(UserError, match="omit --reps"):
         run(tmp_path, project(tmp_path), reps=2)
     with pytest.raises(UserError, match="bad value 'x' for parameter hosts"):
         run(tmp_path, project(tmp_path, "[Config Bad]\nextends = Python\n**.y = ${hosts = x, y}\n", "Bad"))

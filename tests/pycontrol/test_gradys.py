@@ -247,6 +247,6 @@ class Mover(Plain):
 
 
 @pytest.mark.ns3
-def test_a_station_that_is_sent_somewhere_is_refused_in_one_line():
+def test_a_move_of_a_station_is_refused_in_one_line():
     with pytest.raises(RunError, match=r"node 0 is a station and cannot move; .* hosts only"):
         run("ns3", [(Mover, (0, 0, 0))] * 2, in_a_row(2), 1)

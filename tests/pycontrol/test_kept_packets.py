@@ -113,7 +113,7 @@ def test_a_packet_that_arrives_after_its_lifetime_is_an_error_wherever_windows_e
         air.window(event)
     with pytest.raises(
         ProtocolError,
-        match=rf"node 1, at 10\.000000000001 s: packet {packet} .* more than 10 s after .* set packet_lifetime_ps",
+        match=rf"node 1, at 10\.000000000001 s: packet {packet} .* more than 10 s after .* increase packet_lifetime_ps",
     ):
         air.window((kind, 10 * S + 1, 1, packet))
 

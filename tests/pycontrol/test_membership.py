@@ -180,7 +180,7 @@ RETURNED = [
 """Node 1 delivers message 0, leaves, joins and broadcasts message 1; node 2 delivers 1 before 0."""
 
 
-def test_a_node_that_left_and_joined_depends_on_nothing_of_its_former_life():
+def test_a_node_that_left_and_joined_has_an_empty_causal_past():
     assert (naive(RETURNED).pasts, naive(RETURNED).violating) == ([set(), set()], [])
     assert disagreements(RETURNED) == []
 
@@ -197,7 +197,7 @@ def test_a_node_that_joins_again_without_leaving_is_a_new_process():
     assert disagreements(rows) == []
 
 
-def test_what_a_node_broadcasts_while_it_joins_belongs_to_its_new_life():
+def test_broadcasts_of_a_joining_node_belong_to_its_new_process():
     rows = [
         (LEFT, 1, -1), (BROADCAST, 1, 0), (DELIVER, 1, 0), (JOINED, 1, -1), (BROADCAST, 1, 1), (DELIVER, 1, 1),
         (DELIVER, 2, 1),

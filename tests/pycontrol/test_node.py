@@ -115,7 +115,7 @@ def test_a_class_with_further_arguments_is_refused_with_the_way_to_give_them() -
         def __init__(self, id_: int, limit: int) -> None:
             self.limit = limit
 
-    with pytest.raises(UserError, match=r"Two.__init__ takes id_, limit; write PerNode\(lambda id_: Two\(\.\.\.\)\)"):
+    with pytest.raises(UserError, match=r"Two.__init__ needs id_, limit; write PerNode\(lambda id_: Two\(\.\.\.\)\)"):
         PerNode(Two)
 
 
@@ -249,10 +249,10 @@ def test_a_generator_outside_of_handlers_is_refused() -> None:
         protocol.nodes[0].rng  # noqa: B018
 
 
-def test_an_argument_that_is_no_id_is_not_given_the_id() -> None:
+def test_an_argument_with_another_name_does_not_get_the_id() -> None:
     class Lossy(Node):
         def __init__(self, p: float) -> None:
             self.p = p
 
-    with pytest.raises(UserError, match=r"Lossy.__init__ takes p; write PerNode\(lambda id_: Lossy\(\.\.\.\)\)"):
+    with pytest.raises(UserError, match=r"Lossy.__init__ needs p; write PerNode\(lambda id_: Lossy\(\.\.\.\)\)"):
         small_run(Lossy)

@@ -115,7 +115,7 @@ def test_state_that_grows_with_every_event_ends_the_run(monkeypatch) -> None:
     kept.clear()
 
 
-def test_an_allowance_counts_what_is_taken_since_it_was_given(monkeypatch) -> None:
+def test_an_allowance_counts_the_memory_used_since_its_beginning(monkeypatch) -> None:
     has = {"run": 5 * GB, "left": 10 * GB}
     monkeypatch.setattr(memory, "run_bytes", lambda: has["run"])
     monkeypatch.setattr(memory, "available_bytes", lambda: has["left"])

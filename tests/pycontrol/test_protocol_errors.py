@@ -95,8 +95,8 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
         (lambda n: n.set_timer("t", math.nan), "set_timer was given delay_ps=nan; allowed"),
         (lambda n: n.set_timer("t", -1), "set_timer was given delay_ps=-1; allowed: a whole number, 0 to"),
         (lambda n: n.set_timer("t", 1 << 62), "set_timer was given delay_ps=4611686018427387904; allowed"),
-        (lambda n: n.set_timer(["a", 1], 5), "a timer was given key=['a', 1]; allowed: what can be a key of a dict"),
-        (lambda n: n.cancel_timer({}), "a timer was given key={}; allowed: what can be a key of a dict"),
+        (lambda n: n.set_timer(["a", 1], 5), "a timer was given key=['a', 1]; allowed: a possible key of a dict"),
+        (lambda n: n.cancel_timer({}), "a timer was given key={}; allowed: a possible key of a dict"),
         (lambda n: n.deliver(99), "deliver was given message=99; allowed"),
         (lambda n: n.deliver("news"), "deliver was given message='news'; allowed"),
         (lambda n: n.recover(1_000_000), "recover was given node=1000000; allowed: a whole number, 0 to 2"),
@@ -371,7 +371,7 @@ def test_a_method_of_ones_own_that_hides_a_service_is_reported(name: str) -> Non
     assert refusal(hiding).startswith(f"Hiding.{name} hides Node.{name}, a service of every node; give it another name")
 
 
-def test_an_error_whose_text_fails_still_names_its_node() -> None:
+def test_an_error_without_text_still_names_its_node() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise ValueError("no words")
@@ -391,7 +391,7 @@ def test_a_timer_without_a_handler_is_reported() -> None:
 
     reported = refusal(Deaf)
     assert reported.startswith(
-        "node 2, at 0.003 s, in on_timer(key='soon'): a timer of Deaf is due, and Deaf has no on_timer"
+        "node 2, at 0.003 s, in on_timer(key='soon'): a timer of Deaf is due, but Deaf has no on_timer"
     )
 
 

@@ -146,17 +146,37 @@ def a_view(tick, nodes=10, active=4):
     return View(tick, nodes, rows, np.zeros(nodes), some, some, rows[:, None], some, np.zeros(nodes, bool), **draw)
 
 
-def test_the_program_changes_one_component_at_a_time_and_only_process_0_starts_rounds():
-    policy = Program(50, 10)
-    rising = replace(a_view(1), load_per_s=np.full(10, 200.0))
-    assert policy.wish(rising).grow_to.tolist() == [0] * 10, "four components are news: nothing within 0.5 s"
-    assert policy.wish(rising).grow_to.tolist() == [5] * 10
-    assert policy.wish(replace(a_view(1, active=5), load_per_s=np.full(10, 200.0))).grow_to.tolist() == [6] * 10
-    falling = replace(a_view(1, active=6), load_per_s=np.full(10, 10.0))
-    wish = policy.wish(falling)
-    assert wish.assign_below.tolist() == [5] * 10
-    assert wish.deactivate.tolist() == [True] + [False] * 9
-    assert not wish.remove.any()
+def at_load(tick, load, active):
+    return replace(a_view(tick, active=active), load_per_s=np.full(10, float(load)))
+
+
+def test_the_program_changes_one_component_at_a_time_and_nothing_within_half_a_second():
+    policy = Program(50, 10, tick_ms=100)
+    grown = [policy.wish(at_load(tick, 200, active=4 + tick // 5)).grow_to.tolist() for tick in range(11)]
+    ticks = [tick for tick, wish in enumerate(grown) if wish != [0] * 10]
+    assert ticks == [3, 8], "200 entries are too few above 130 a second in five ticks; the next change is 0.5 s later"
+    assert grown[3] == [5] * 10
+    assert grown[8] == [6] * 10
+
+
+def test_the_program_gives_up_a_component_once_a_second_and_only_process_0_starts_rounds():
+    policy = Program(50, 10, tick_ms=100)
+    wishes = [policy.wish(at_load(tick, 10, active=6)) for tick in range(25)]
+    assert [tick for tick, wish in enumerate(wishes) if wish.deactivate.any()] == [9, 19]
+    assert wishes[9].deactivate.tolist() == [True] + [False] * 9
+    assert wishes[9].assign_below.tolist() == [5] * 10
+    assert not any(wish.remove.any() for wish in wishes)
+
+
+def test_the_clock_shrinks_again_by_the_rules_of_the_program():
+    """A peak of 200 a second needs 500 entries; at the end, below 50 a second, one component is left."""
+    point = {**SHAPES["peaks"], **PROGRAM, "processes": 20, "duration_s": 100.0}
+    found = run_job(Job("dcs23", point, 1, "inline"))
+    assert found.scalars["entries_max"] == 500
+    assert found.scalars["rounds"] - found.scalars["rounds_refused"] > 15
+    assert found.scalars["entries_mean"] < 200
+    with pytest.raises(UserError, match="ticks of at most 250 ms"):
+        make_params(Dcs23Study(), {"policy": "program", "tick_ms": 500})
 
 
 def test_the_two_random_loads_have_their_plateaus():

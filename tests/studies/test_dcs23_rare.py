@@ -21,7 +21,7 @@ def test_the_probability_of_being_covered_is_that_of_all_ways_to_draw_the_entrie
     assert rare.covered(size, increments, np.array([others]))[0] == pytest.approx(np.mean(hits), abs=1e-12)
 
 
-def test_nothing_is_covered_by_nobody():
+def test_without_other_processes_nothing_is_covered():
     assert rare.covered(50, 2, np.array([0]))[0] == 0
 
 
@@ -38,11 +38,11 @@ SENT = [(BROADCAST, 0, 0), (DELIVER, 0, 0), (DELIVER, 1, 0), (BROADCAST, 1, 1), 
 LATE = [(DELIVER, 2, 0), (DELIVER, 2, 1)]
 
 
-def test_a_wait_with_nothing_else_delivered_can_be_covered_by_nobody():
+def test_a_wait_without_other_deliveries_cannot_be_covered():
     assert waits([*SENT, (HELD, 2, 1), *LATE]) == {"exposed_0": 1.0, "exposed_several": 0.0}
 
 
-def test_what_only_the_receiver_delivered_may_cover_what_is_missing_until_it_comes():
+def test_messages_that_only_the_receiver_delivered_may_cover_the_missing_one_until_it_arrives():
     own = [(BROADCAST, 2, 2), (DELIVER, 2, 2)]
     assert waits([*SENT, *own, (HELD, 2, 1), *LATE])["exposed_1"] == 1
     assert waits([*SENT, (HELD, 2, 1), *own, *LATE])["exposed_1"] == 1

@@ -132,7 +132,7 @@ def test_a_mistake_gets_one_line_with_the_remedy(mistake: str) -> None:
 
 
 FAILURES = {
-    "move": (Mover, "node 0, at 0 s, in on_start.*: move: only hosts of a MobileNetwork move"),
+    "move": (Mover, "node 0, at 0 s, in on_start.*: move: only hosts of a MobileNetwork can move"),
     "an id, at once": (Renamed, "node 0, at 0 s, in on_start.*: self.id was changed from 0 to 7"),
     "an id, later": (RenamedLater, r"node \d.*: self.id was changed from \d to 7; give the attribute another name"),
     "a lookahead": (Backwards, "declare_lookahead was given lookahead_ps=-1; allowed: a whole number, 0 to "),

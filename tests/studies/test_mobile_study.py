@@ -194,7 +194,7 @@ def test_every_number_that_the_paper_prints_is_a_row_or_the_bound_of_one(where: 
     assert {float(v) for v in PRINTED[where].split()} <= there
 
 
-def test_a_number_that_is_not_measured_says_why() -> None:
+def test_a_number_that_is_not_measured_has_a_reason_in_the_report() -> None:
     rows = load_published(PUBLISHED).query("paper == 'mobile20' and scalar == 'cannot_be_compared'")
     assert len(rows) == 5
     assert rows["note"].str.contains(r"cannot be compared: \w+").all()

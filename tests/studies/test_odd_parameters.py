@@ -210,7 +210,7 @@ def test_a_run_that_waits_for_more_messages_than_the_load_sends_ends_with_the_lo
         ("ladc18", {"max_delay": 0}, "max_delay=0 is shorter than the reaction of a process, 0.1"),
         ("dcs23", {"increments": 51}, "51 increments do not fit 50 entries; at most 50 do"),
         ("dcs23", {"entries": 3, "increments": 4}, "4 increments do not fit 3 entries"),
-        ("ladc18", {"trees": 65}, "trees=65 is more than the 64 processes there are"),
+        ("ladc18", {"trees": 65}, "trees=65 is more than the 64 processes"),
         ("hash", {"delay_min_ms": 1000, "delay_mean_ms": 1}, "delay_min_ms=1000 is above delay_mean_ms=1"),
         ("dcs23", {"load": "bell", "rate": 5, "low_rate": 10}, "low_rate=10 is above rate=5, the load at the peak"),
         ("dcs23", {"entries": 30, "components": 4}, "entries=30 is a fixed clock without components"),

@@ -117,7 +117,7 @@ class LeavesStudy(ToyStudy):
     ("how", "why"),
     [
         ("os._exit(0)", "OutsideError: os._exit in study leaves would leave the simulation"),
-        ("os.kill(os.getpid(), 9)", "its process died 2 times (killed by SIGKILL); if memory is short"),
+        ("os.kill(os.getpid(), 9)", "its process died 2 times (killed by SIGKILL); if memory is scarce"),
     ],
 )
 def test_a_run_that_ends_its_process_fails_by_name_and_the_others_go_on(tmp_path, how, why):

@@ -237,12 +237,12 @@ def test_a_handlers_error_is_one_of_the_run_and_leaves_the_clock_real() -> None:
 
 MOBILE = cw.MobileNetwork.hexagons(cells=1, hosts=2)
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
-    "no end": (lambda: cw.run(Echo, NETWORK, broadcasts=cw.poisson(5)), r"give until=causeway.seconds\(10\)"),
+    "no end": (lambda: cw.run(Echo, NETWORK, broadcasts=cw.poisson(5)), r"add until=causeway.seconds\(10\)"),
     "timers for ever": (lambda: cw.run(Ticker, NETWORK), r"timers are set again and again; add until=causeway.seconds"),
     "no builder": (lambda: cw.run(Echo, MOBILE, engine="inline"), "does not run on engine inline; it runs on"),
     "engine": (lambda: cw.run(Echo, NETWORK, engine="inlin"), "unknown engine 'inlin'; did you mean 'inline'"),
     "no node": (lambda: cw.run(dict, NETWORK), r"dict is not a class of nodes; write class dict\(causeway.Node\)"),  # type: ignore[arg-type]
-    "an instance": (lambda: cw.run(Echo(), NETWORK), "the protocol is an Echo; .* give the class, Echo"),  # type: ignore[call-overload]
+    "an instance": (lambda: cw.run(Echo(), NETWORK), "the protocol is an Echo; .* pass the class, Echo"),  # type: ignore[call-overload]
     "a protocol": (lambda: cw.run(cw.PerNode(Echo), NETWORK), r"each run needs a new one, as in lambda: PerNode"),  # type: ignore[call-overload]
     "no network": (lambda: cw.run(Echo), "Echo needs a network, as in causeway.run"),
     "a number as network": (lambda: cw.run(Echo, 5), "the network is an int; allowed: AbstractNetwork"),  # type: ignore[call-overload]

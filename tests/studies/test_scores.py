@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from causeway.analysis import published
 from causeway.analysis.report.verdict import same_digits
 from causeway.studies import registry, scores, tables
 from causeway.studies.scores import KINDS, Reading, Tried, judge, tried, worst
@@ -46,6 +47,16 @@ def test_the_worst_is_the_factor_furthest_from_one_on_either_side() -> None:
 
 def test_equal_is_equal_in_the_digits_that_are_printed() -> None:
     assert same_digits(17.64, 17.6) and not same_digits(17.66, 17.6) and same_digits(8064.4, 8064.0)
+    assert same_digits(35.2, 35.0) and not same_digits(35.2, 35.0, 1), "the paper prints 35.0"
+
+
+def test_a_number_that_is_printed_with_a_zero_at_the_end_keeps_it() -> None:
+    study = registry.get("ladc18")
+    path = study.published_file()
+    assert path is not None
+    rows = [one for one in published.read(path) if one["scalar"] == "latency" and one["published"] is not None]
+    assert {one["decimals"] for one in rows} == {1}
+    assert judge({**row(35.0), "decimals": 1, "drawn": False}, [35.2] * 5).kind == "near"
 
 
 def test_an_interval_wider_than_the_mean_means_too_few_seeds() -> None:
@@ -90,7 +101,7 @@ def test_a_formula_may_have_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("name", list(registry.STUDIES))
-def test_every_study_scores_under_three_readings_and_says_what_was_tried(name: str) -> None:
+def test_every_study_has_scores_under_three_readings_and_lists_the_readings_tried(name: str) -> None:
     module = tables.module_of(registry.get(name))
     assert len(module.READINGS) == 3 and module.TRIED
     assert {"scores", "tried"} <= module.TABLES.keys()

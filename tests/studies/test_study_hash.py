@@ -101,7 +101,7 @@ def test_staggered_senders_and_even_entries_are_table_1():
 
 
 @pytest.mark.parametrize("detector", ["mostefaoui", "hash"])
-def test_the_order_and_the_entries_of_the_senders_change_what_happens(detector):
+def test_the_order_and_the_entries_of_senders_change_the_results(detector):
     digests = [
         run_job(Job("hash", {**FEW, "detector": detector, **given}, 1, "inline")).outcome.digest
         for given in ({}, {"intervals": "staggered"}, {"entries_draw": "even"})

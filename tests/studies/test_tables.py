@@ -109,7 +109,7 @@ def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, t
     )
 
 
-def test_without_folders_and_stored_numbers_there_is_nothing_to_write(tmp_path: Path) -> None:
+def test_tables_cannot_be_written_without_folders_and_stored_numbers(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="add the result folders"):
         page = tmp_path / "icpp18.md"
         page.write_text(PAGE)
@@ -129,9 +129,7 @@ def test_a_table_of_a_folder_with_runs_of_several_codes_is_refused(tmp_path: Pat
     ran_by("aaaaaaaa", mixed, 1)
     assert len(tables.reduced(study, ("packets",), [mixed])) == 1
     ran_by("bbbbbbbb", mixed, 2)
-    several = (
-        r"mixed: runs of icpp18 on inline were made by 2 versions of the code.*: aaaaaa.*bbbbbb.*a table shows one code"
-    )
+    several = r"mixed: runs of icpp18 on inline were made by 2 versions.*: aaaaaa.*bbbbbb.*a table shows one version"
     with pytest.raises(UserError, match=several):
         tables.reduced(study, ("packets",), [mixed])
 

@@ -49,9 +49,7 @@ def test_an_optimized_install_has_other_classes(tmp_path: Path, monkeypatch: pyt
     assert found is not None and (found.prefix, found.suffix, found.asserts) == ("ns3.46", "-optimized", False)
 
 
-def test_the_package_comes_before_what_is_on_path_and_that_before_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_package_comes_before_ns3_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (missing_ns3() or "").startswith("no ns-3 found: pip install")
     tree = tmp_path / "tree"
     build(tree / "build", "libns3.47-core-debug.so")

@@ -52,7 +52,7 @@ def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_root_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_root_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path / "home" / "omnetpp-6.2", "6.2")
     named = install(tmp_path / "mine", "6.1")
     monkeypatch.setenv("OMNETPP_ROOT", str(named))
@@ -95,7 +95,7 @@ def test_inet_is_found_beside_omnetpp_once_it_is_built(tmp_path: Path, monkeypat
     assert (found.inet_root, found.text) == (inet, "OMNeT++ 6.1, INET 4.5.4")
 
 
-def test_the_inet_that_is_named_is_used_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_inet_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMNETPP_ROOT", str(install(tmp_path / "sims" / "omnetpp-6.1", "6.1")))
     install_inet(tmp_path / "sims" / "inet-4.5")
     monkeypatch.setenv("INET_ROOT", str(tmp_path / "gone"))
@@ -174,7 +174,7 @@ def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
     assert why is not None and "configured for the compiler ccache-of-nobody clang++-99" in why
 
 
-def test_the_reason_is_given_where_the_omnetpp_that_is_named_cannot_be_used(
+def test_an_unusable_chosen_omnetpp_is_reported_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for version, built, said in (("5.7", "release", "too old"), ("6.1", "", "is not built"), ("6.1", "dbg", "debug")):
@@ -183,7 +183,7 @@ def test_the_reason_is_given_where_the_omnetpp_that_is_named_cannot_be_used(
         why = OmnetEngine().missing()
         assert why == missing_omnetpp() and why.startswith(f"OMNETPP_ROOT={root}") and said in why and "\n" not in why
     monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "gone"))
-    assert "is no OMNeT++" in missing_omnetpp()
+    assert "is not an OMNeT++" in missing_omnetpp()
 
 
 def test_every_installation_is_listed_with_its_pair_or_the_reason(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_every_installation_is_listed_with_its_pair_or_the_reason(tmp_path: Path
     assert pairs[inet_newer] == newer
 
 
-def test_the_omnetpp_that_is_named_is_listed_first_and_paired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_omnetpp_is_listed_first_with_its_inet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     older = install(home / "omnetpp-6.1", "6.1")
     install(home / "omnetpp-6.2", "6.2")
@@ -264,9 +264,7 @@ def test_an_inet_root_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: 
     assert (missing_inet(found) or "").startswith("INET_ROOT=/nonexistent is not a built INET")
 
 
-def test_the_pair_that_is_used_comes_first_and_the_others_are_those_to_test_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pair_in_use_comes_first_and_the_others_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     older, newer = install(home / "omnetpp-6.1", "6.1"), install(home / "omnetpp-6.2", "6.2")
     library(install_inet(home / "inet4.5") / "src" / "libINET.so", f"-Wl,-rpath,{older / 'lib'}")

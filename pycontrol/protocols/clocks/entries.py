@@ -1,7 +1,8 @@
 """The entries f(p) of a process in a logical clock, and the comparison of two clocks.
 
-Receivers compare with `need`, the sender's clock BEFORE it counted the message. The paper's condition, `m.V[x] - 1 <=
-V_p[x]` where the message counts and `m.V[x] <= V_p[x]` elsewhere, is then `need <= clock` in every entry.
+Receivers compare their clock with `need`, the sender's clock BEFORE it counted the message. The paper's condition is
+`m.V[x] - 1 <= V_p[x]` for the entries in which the message counts, and `m.V[x] <= V_p[x]` for the others. With `need`,
+it is `need <= clock` for all entries.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ STREAM_ENTRIES = STREAM_PROTOCOL
 
 @njit()
 def draw_entries(seed, nodes, size, entries):
-    """Draw f: for each process p `entries` distinct entries of a clock of `size`, ascending, from (seed, p)."""
+    """Draw f.
+
+    Each process p gets `entries` distinct entries of a clock with `size` entries, in ascending order, drawn from (seed,
+    p).
+    """
     f = np.zeros((nodes, entries), np.int32)
     for p in range(nodes):
         for i in range(entries):
@@ -47,9 +52,9 @@ def _pick(left, taken, rows, bits):
 
 @njit()
 def draw_even_entries(seed, nodes, size, entries):
-    """Draw f such that the numbers of processes that share an entry differ by at most one.
+    """Draw f such that each entry belongs to the same number of processes, or to one more.
 
-    Each row is drawn from the remaining uses of each entry. Then the rows are shuffled.
+    The processes draw one after the other, from the uses that remain of each entry. Then the rows are shuffled.
     """
     each = nodes * entries // size
     left, alike = np.full(size, each, np.int64), np.ones(size, np.int64)

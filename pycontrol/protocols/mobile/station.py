@@ -56,6 +56,8 @@ class Station(Node):
         """The last known session of each host at another station, and the time when it was learned."""
         self.heard_ps: dict[int, int] = {}
         """The time of the last message of each host, if the station forgets silent hosts."""
+        self.waits_since_ps = 0
+        """The time since which SBuffer has not been empty. Before it, hosts owed no acknowledgement."""
         self.handoff = Handoff(self)
 
     @property
@@ -120,6 +122,8 @@ class Station(Node):
     # ---- dissemination --------------------------------------------------------------------------------------------
     def disseminate(self, data: Data, id_h: int, seq_h: int, sender: int) -> None:
         """Append a message to the order, forward it in the tree, and send it to the cell (2.44-47)."""
+        if not self.SBuffer:
+            self.waits_since_ps = self.now_ps
         entry = self.SBuffer.insert((id_h, seq_h), data)
         self.flood(AppSS(data, id_h, seq_h), sender)
         self.discard()
@@ -199,6 +203,8 @@ class Station(Node):
     def _forget_silent(self) -> None:
         """Forget the hosts that were silent for the time T of Section IV.E, so that they no longer delay others."""
         latest_ps = self.now_ps - self.timing.forget_ps
+        if self.waits_since_ps >= latest_ps:
+            return
         for id_h in [id_h for id_h, h in self.h.items() if h.holder]:
             if self.heard_ps.setdefault(id_h, self.now_ps) < latest_ps:
                 del self.heard_ps[id_h]

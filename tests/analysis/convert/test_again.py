@@ -96,7 +96,7 @@ def test_the_same_run_with_other_data_replaces_the_first(tmp_path, small_ranges)
     assert file.status == "converted" and same_rows(rows, in_one_go(path, tmp_path))
 
 
-def test_replacing_the_vec_keeps_what_the_sca_of_the_run_gave(tmp_path):
+def test_replacing_the_vec_keeps_the_rows_of_the_sca(tmp_path):
     vec, sca, out = tmp_path / "r.vec", tmp_path / "r.sca", tmp_path / "out"
     vec.write_text(HEAD + data(0, 5))
     sca.write_text("version 3\nrun R-1\nattr configname Base\n\nscalar a b 1\n")

@@ -165,7 +165,7 @@ def test_a_folder_of_an_older_version_can_only_be_read(tmp_path):
     (out / ".convert").mkdir(parents=True)
     (out / ".convert" / "r.sca-0123.json").write_text("{}")
     sca("R", 1, folder=tmp_path / "in")
-    with pytest.raises(UserError, match=r"converted by an older version.*another folder"):
+    with pytest.raises(UserError, match=r"converted by an older version.*another --out"):
         convert.convert([tmp_path / "in"], out)
 
 

@@ -96,7 +96,7 @@ def test_text_and_sqlite_of_the_same_simulation_give_the_same_tables(sample, tmp
     assert np.allclose(ours[0].value, ours[1].value, rtol=1e-13, atol=0), "text has 14 digits"
 
 
-def test_a_simulation_that_is_still_running_can_be_converted_again_and_again(sample, tmp_path):
+def test_a_growing_file_can_be_converted_repeatedly(sample, tmp_path):
     results, out = tmp_path / "results", tmp_path / "out"
     command = ["./fifo", "-u", "Cmdenv", "-c", "Fifo2", "--sim-time-limit=20000s", f"--result-dir={results}",
                "--output-vectors-memory-limit=100KiB"]  # fmt: skip

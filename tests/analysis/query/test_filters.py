@@ -95,7 +95,7 @@ def test_a_filter_selects_these_rows(file: Path, text: str, names: set[str]) -> 
         ("=~ a", "'=~' is in the place of a pattern"),
         ("a =~ )", "')' is in the place of a pattern"),
         ("colour =~ red", "there is no field 'colour' here"),
-        ('"open', "cannot be read"),
+        ('"open', "cannot be parsed"),
         ("{a", "without '}'"),
         ("{z-a}", "range z-a, which is empty"),
         ("(" * 5000, "its brackets are nested too deeply"),

@@ -59,7 +59,7 @@ def test_a_switch_is_chosen_by_pythons_true_and_false(tmp_path: Path) -> None:
 def test_values_may_come_from_anything_that_yields_them(folder: causeway.results.Folder) -> None:
     assert len(folder.runs(seed=range(1, 2))) == 2
     assert len(folder.runs(rate=np.array([5, 10]))) == 4
-    with pytest.raises(UserError, match="rate holds numbers, and 'fast' is none"):
+    with pytest.raises(UserError, match="rate holds numbers, and 'fast' is not a number"):
         folder.runs(rate="fast")
 
 

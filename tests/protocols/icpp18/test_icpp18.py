@@ -144,7 +144,7 @@ class CountsQueues(CausalNode):
 
 
 @pytest.mark.parametrize("aggregation", [True, False])
-def test_the_queue_is_what_a_packet_takes_beyond_sending_and_travelling(aggregation, monkeypatch):
+def test_the_queueing_time_is_the_rest_of_a_packets_latency(aggregation, monkeypatch):
     monkeypatch.setattr(CountsQueues, "waited_ps", 0)
     monkeypatch.setattr(CountsQueues, "packets", 0)
     params = Icpp18Params(nodes=32, aggregation=aggregation, delay_sd=0.0, spread=100.0)
@@ -196,7 +196,7 @@ def test_pairs_are_compared_with_the_same_copies_sent_alone():
 
 
 def test_only_aggregation_can_be_compared_with_none():
-    with pytest.raises(ValueError, match="leave aggregation=true"):
+    with pytest.raises(ValueError, match="set aggregation=true"):
         Icpp18Params(aggregation=False, compare=True)
 
 

@@ -1,8 +1,8 @@
 """The rules by which the authors' published program changes sizes (github:Wilhelm2/DCSClocks), with its table.
 
-A process counts the messages that it receives in 0.5 s. Use ticks and a memory of 500 ms, so that the load at a tick
-equals this count. A process changes one component at a time, and nothing within 0.5 s of its last change, whether its
-own or by a message. Only process 0 starts rounds. No component is ever removed, only deactivated.
+A process counts what it receives in 0.5 s. It adds one component at a time, and once a second it may give up one; it
+does neither within 0.5 s of its last change. Process 0 alone starts rounds. No component is ever removed, only
+deactivated. The load of a view must be that since the last tick alone.
 """
 
 from __future__ import annotations
@@ -10,45 +10,57 @@ from __future__ import annotations
 import numpy as np
 
 from causeway.pycontrol.protocols.dcs.policies.base import View, Wish
-from causeway.pycontrol.protocols.dcs.policies.sized import OUT_OF_TURN
 from causeway.pycontrol.protocols.dcs.policies.table import Table
 
 STARTER = 0
 """The process that starts all rounds."""
+WINDOW_MS = 500
+"""The time in which messages are counted, and in which a process changes its clock at most once."""
+CHECK_MS = 1000
+"""The interval at which all processes check together whether their clocks are too large."""
+LONGEST_TICK_MS = 250
+"""A round takes three ticks, which must be over before the next check."""
 
 
 class Program(Table):
-    """Sizes the clock by the table, a component at a time."""
+    """Sizes the clock by the table, a component at a time.
 
-    def __init__(self, component_size: int, capacity: int, ahead: bool = False) -> None:
+    Ticks are much shorter than the interval between checks. If they were as long, process 0 would start a round
+    whenever one is decided; the others would read both at one tick, remain blocked, and could never leave the
+    component, so that no round would succeed.
+    """
+
+    def __init__(self, component_size: int, capacity: int, tick_ms: int) -> None:
         """Set the parameters.
 
         Args:
             component_size: Entries of a component.
             capacity: The maximum number of components of a clock.
-            ahead: Also let processes with more components than process 0 start rounds. They refuse the rounds of
-                process 0, so without this, no round would succeed again.
+            tick_ms: Time between two ticks of a process.
         """
         super().__init__(component_size, capacity)
-        self.ahead = ahead
-        self._before = np.zeros(0, np.int32)
-        """The active components of every process after its last tick."""
+        self.window, self.check = max(1, WINDOW_MS // tick_ms), max(1, CHECK_MS // tick_ms)
+        self._loads = np.zeros((self.window, 0))
+        """The load of every process at each of its last ticks."""
+        self._changed = np.zeros(0, np.int64)
+        """The tick at which every process last changed the size of its clock."""
 
     def wish(self, view: View) -> Wish:
-        """Wish one component more or less for each process that has not changed since its last tick."""
-        if len(self._before) != view.all_nodes:
-            self._before = np.ones(view.all_nodes, np.int32)
+        """Wish for one component more or less, where the process changed nothing recently."""
+        if len(self._changed) != view.all_nodes:
+            self._loads = np.zeros((self.window, view.all_nodes))
+            self._changed = np.full(view.all_nodes, -self.window)
+        self._loads[view.tick % self.window, view.nodes] = view.load_per_s
+        load = self._loads[:, view.nodes].mean(axis=0)
         wish = Wish.none(len(view.nodes))
-        settled = view.active <= self._before[view.nodes]
-        more = settled & (self._components(self.entries_for(view.load_per_s)) > view.active)
-        fewer = settled & ~more & (view.active > 1) & (self.enough(view.load_per_s) < view.active)
+        settled = view.tick - self._changed[view.nodes] >= self.window
+        more = settled & (self._components(self.entries_for(load)) > view.active)
+        fewer = settled & ~more & (view.active > 1) & (self.enough(load) < view.active)
+        fewer &= (view.tick + 1) % self.check == 0
         back = more & (view.limit < view.active)
         wish.grow_to = np.where(more & ~back, view.active + 1, 0).astype(np.int32)
         wish.assign_below = np.where(back, view.limit + 1, wish.assign_below)
-        wish.assign_below = np.where(fewer & (view.limit >= view.active), view.active - 1, wish.assign_below)
-        starts = view.nodes == STARTER
-        if self.ahead and view.behind.any():
-            starts |= view.behind & (view.draw() < OUT_OF_TURN)
-        wish.deactivate = fewer & starts
-        self._before[view.nodes] = np.maximum(view.active, np.minimum(wish.grow_to, self.capacity))
+        wish.assign_below = np.where(fewer, view.active - 1, wish.assign_below)
+        wish.deactivate = fewer & (view.nodes == STARTER)
+        self._changed[view.nodes[more | fewer]] = view.tick
         return wish
