@@ -77,8 +77,9 @@ demo: $(VENV)/.runtime proto
 	$(BIN)/python -m causeway.cli.demo results/demo $(MAKE) --silent
 
 # All tests, with the newest pair of OMNeT++ and INET that fits. `make test-pairs` runs those marked omnet on the others.
-DEPS = CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 CAUSEWAY_BROWSER_DEPS=$(VENV)/browser
-test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready
+DEPS = CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 CAUSEWAY_BROWSER_DEPS=$(VENV)/browser \
+  CAUSEWAY_SUMO_DEPS=$(VENV)/sumo
+test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/sumo/.ready
 	$(DEPS) $(BIN)/python -m pytest -m '' tests
 
 test-pairs: setup $(VENV)/programs/.ready $(VENV)/s3/.ready
@@ -89,7 +90,7 @@ fuzz: setup
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz tests
 
 # What only tests and docs need: programs of other people for simulated nodes, a server of S3, selenium, mkdocs. Folders of their own.
-$(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
+$(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/sumo/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
 	rm -rf $(@D)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(@D) -r $<
 	touch $@

@@ -71,7 +71,10 @@ class Warning(cw.Study):
     def network(self, params: WarningParams, seed: int) -> cw.MobileNetwork:
         movement = cw.Sumo(str(STREETS / "streets.sumocfg"), step=cw.ms(100))
         return cw.MobileNetwork(
-            station_xy_mm=((900_000, 450_000),), hosts=80, movement=movement, radio="wifi",
+            station_xy_mm=((900_000, 450_000),),
+            hosts=80,
+            movement=movement,
+            radio="wifi",
             cell_radius_mm=300_000,
         )
 

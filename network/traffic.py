@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from causeway.errors import UserError
@@ -31,6 +32,8 @@ class Sumo:
     SUMO_HOME, else libsumo."""
     options: tuple[str, ...] = ()
     """Further options of SUMO, such as ("--scale", "1.5")."""
+    digest: str = field(init=False, default="")
+    """A digest of the files, so that a run with changed files is another run."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.config, str | Path):
@@ -42,25 +45,28 @@ class Sumo:
             raise UserError(f"Sumo: client is {self.client!r}; allowed: libsumo, traci, or nothing")
         object.__setattr__(self, "config", str(self.config))
         object.__setattr__(self, "options", tuple(self.options))
+        object.__setattr__(self, "digest", self._contents())
 
-    def read_files(self) -> None:
-        """Open the configuration and the files that it names, so that a study that does not declare them is refused.
+    def _contents(self) -> str:
+        """Return a digest of the configuration and the files that it names.
 
         Raises:
-            UserError: A file does not exist, or the configuration is no XML.
+            UserError: A file does not exist, or the configuration is not XML.
         """
         config = Path(self.config)
         try:
+            found = hashlib.blake2b(config.read_bytes(), digest_size=8)
             root = ET.fromstring(config.read_text())
         except OSError as error:
             raise UserError(f"SUMO's {config} cannot be read: {error.strerror}") from None
         except ET.ParseError as error:
-            raise UserError(f"SUMO's {config} is no XML: {error}") from None
+            raise UserError(f"SUMO's {config} is not XML: {error}") from None
         for element in root.iter():
-            if not element.tag.endswith("-files") and not element.tag.endswith("-file"):
+            if not element.tag.endswith(("-file", "-files")):
                 continue
             for name in element.get("value", "").split(","):
                 try:
-                    (config.parent / name.strip()).open("rb").close()
+                    found.update((config.parent / name.strip()).read_bytes())
                 except OSError as error:
                     raise UserError(f"SUMO's {config} names {name.strip()}: {error.strerror}") from None
+        return found.hexdigest()

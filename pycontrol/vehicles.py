@@ -1,9 +1,9 @@
 """Vehicles of SUMO as nodes: SUMO is one step ahead of the network, and its vehicles come, move and go as it says.
 
 At the time t of each step, SUMO has computed its state at t, and now computes the next one, at t + step. Every vehicle
-sets out at t for its place there, in a straight line, and arrives at t + step. A vehicle that is new at t comes as a new
-node at t, and one that is gone goes. A node sees its vehicle as it was at the last step. What it commands takes effect
-in SUMO's next step, since the current one has been computed.
+sets out at t for its place there, in a straight line, and arrives at t + step. A vehicle that is new at t comes as a
+new node at t, and the node of one that is gone goes. A node sees its vehicle as it was at the last step. Its commands
+take effect in SUMO's next step, since the current one has been computed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class VehicleState(NamedTuple):
 
 
 class Vehicle:
-    """The vehicle of a node (`self.vehicle`), as it was at the last step of SUMO. Commands work from the next one on."""
+    """The vehicle of a node (`self.vehicle`), as it was at SUMO's last step. Commands take effect in the next one."""
 
     def __init__(self, name: str, state: VehicleState, traffic: Traffic) -> None:
         self.name = name
@@ -96,32 +96,34 @@ class Traffic:
         self.vehicles: dict[int, Vehicle] = {}
         self._now: dict[str, VehicleState] = {}
         self._next: dict[str, VehicleState] = {}
-        self._steps = 0
-        sumo.read_files()
+        self._there: set[str] = set()
         self._client = client_of(sumo)
         self._is_open = True
         options = ["-c", sumo.config, "--step-length", str(sumo.step / S_PS), "--seed", str(seed % SEEDS), *QUIET]
         self._call("start", self._start, [*options, *sumo.options])
+        self._next = self._call("start", self._compute)
 
     def step(self, runtime: PerNode) -> int | None:
         """Carry out the step that begins one reaction time from now, and compute the next one."""
-        gone = [name for name in self._now if name not in self._next]
-        new = [name for name in self._next if name not in self._now]
-        self._now = self._next
+        self._now, before = self._next, self._now
+        gone = [name for name in before if name in self._there and name not in self._now]
         for name in gone:
             runtime.switch(self.node_of[name], False)
-        for name in new:
-            runtime.switch(self.node_of[name], True)
         for name, state in self._now.items():
+            if name not in self.node_of:  # it was there in the first step, before a host could be put there
+                continue
+            if name not in self._there:
+                runtime.switch(self.node_of[name], True)
+                self._there.add(name)
             self.vehicles[self.node_of[name]] = Vehicle(name, state, self)
         self._next = self._call("step", self._compute)
         for name, state in self._next.items():
-            node = self.node_of[name] if name in self.node_of else self._node_for(name)
-            old = self._now.get(name)
-            speed = 1 if old is None else self._speed(old, state)  # an absent host is put there at once
+            known = name in self.node_of
+            speed = self._speed(self._now[name], state) if known else 1  # an absent host is put there at once
             if speed > 0:
-                runtime.move(node, state.x_mm, state.y_mm, speed)
-        for name in gone:  # behind the moves, so that a new vehicle gets a node that has been absent for a step
+                runtime.move(self.node_of[name] if known else self._node_for(name), state.x_mm, state.y_mm, speed)
+        for name in gone:  # at the end, so that a new vehicle gets a host that has been absent for a step
+            self._there.remove(name)
             node = self.node_of.pop(name)
             self.vehicles.pop(node, None)
             self._free.append(node)
@@ -157,9 +159,8 @@ class Traffic:
 
     def _node_for(self, name: str) -> int:
         if not self._free:
-            raise UserError(
-                f"SUMO has {len(self.node_of) + 1} vehicles at once; the network has fewer hosts: give it more (hosts=...)"
-            )
+            count = len(self.node_of) + 1
+            raise UserError(f"SUMO has {count} vehicles at once, and the network fewer hosts; give it more (hosts=...)")
         self.node_of[name] = self._free.pop()
         return self.node_of[name]
 
@@ -204,7 +205,9 @@ def vehicle_of(runtime: Any, node: int) -> Vehicle:
     traffic: Traffic | None = getattr(runtime, "traffic", None)
     found = None if traffic is None else traffic.vehicles.get(node)
     if found is None:
-        raise Misuse(f"vehicle: node {node} is no vehicle; vehicles are the hosts of a MobileNetwork(movement=Sumo(...))")
+        raise Misuse(
+            f"vehicle: node {node} is no vehicle; vehicles are the hosts of a MobileNetwork(movement=Sumo(...))"
+        )
     return found
 
 

@@ -52,7 +52,8 @@ run = cw.run(lambda: cw.PerNode(lambda id_: Car() if id_ else RoadSide()), netwo
              until=cw.seconds(float(until)), out=sys.argv[7])
 places = {}
 for _, way in cw_results.open(sys.argv[7]).vectors("x_m OR y_m").iterrows():
-    places.setdefault(way["module"], {})[way["name"]] = [list(map(float, way["series"].time_s)), list(map(float, way["series"].value))]
+    times, values = (list(map(float, column)) for column in (way["series"].time_s, way["series"].value))
+    places.setdefault(way["module"], {})[way["name"]] = [times, values]
 print(json.dumps({"digest": run.digest, "cars": cars, "gone": gone, "places": places}))
 """.replace("import causeway as cw", "import causeway as cw\nimport causeway.results as cw_results")
 
@@ -74,7 +75,17 @@ def drive(folder: Path, engine: str, client: str = "libsumo", config: str = CONF
     if why := engines.get(engine).missing():
         pytest.skip(why)
     (folder / "drive.py").write_text(PROGRAM)
-    command = [sys.executable, "drive.py", config, engine, client, str(seed), str(until), str(hosts), str(folder / "out")]
+    command = [
+        sys.executable,
+        "drive.py",
+        config,
+        engine,
+        client,
+        str(seed),
+        str(until),
+        str(hosts),
+        str(folder / "out"),
+    ]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -102,7 +113,7 @@ def test_vehicles_are_where_sumo_says_at_every_step(engine, tmp_path):
     assert len(seen["cars"]) >= 3
     compared = 0
     for node, name, came, _ in seen["cars"]:
-        way = seen["places"][f"node[{node}]"]
+        way = seen["places"][f"place[{node}]"]
         at = {round(t, 6): (x, y) for t, x, y in zip(way["x_m"][0], way["x_m"][1], way["y_m"][1], strict=True)}
         for k, state in enumerate(steps, start=1):
             time = round(k * 0.1, 6)
@@ -135,8 +146,8 @@ def test_libsumo_and_traci_agree(tmp_path):
     ("old", "new", "words"),
     [
         ("streets.net.xml", "roads.net.xml", "roads.net.xml: No such file"),
-        ("</configuration>", "", "is no XML"),
-        ("<net-file", '<step-length value="fast"/><net-file', "SUMO does not start with"),
+        ("</configuration>", "", "is not XML"),
+        ("<net-file", '<nonsense value="1"/><net-file', "SUMO does not start with"),
     ],
 )
 def test_a_broken_configuration_ends_the_run_with_one_line(tmp_path, old, new, words):
@@ -177,9 +188,7 @@ def test_a_sumo_that_dies_ends_the_run_with_one_line(tmp_path):
         (lambda: MobileNetwork(hosts=3, movement=Sumo(CONFIG)), "needs a station"),
         (lambda: MobileNetwork(station_xy_mm=((0, 0),), hosts=3, movement="city.sumocfg"), "Sumo"),
         (
-            lambda: MobileNetwork(
-                station_xy_mm=((0, 0),), hosts=3, movement=Sumo(CONFIG), stays=Stays([1], [0], [5])
-            ),
+            lambda: MobileNetwork(station_xy_mm=((0, 0),), hosts=3, movement=Sumo(CONFIG), stays=Stays([1], [0], [5])),
             "stays",
         ),
     ],
