@@ -6,7 +6,7 @@ executes a job and returns its tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -33,6 +33,7 @@ from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import project_code
 from causeway.studies.registry import Resolved
+from causeway.studies.run_warnings import as_rows
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_folder_of
@@ -157,6 +158,7 @@ class RunResult:
     tables: dict[str, dict[str, Any]]
     protocol: Protocol
     """The protocol at the end of the run."""
+    warnings: Sequence[str] = ()
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
@@ -260,9 +262,20 @@ class StartedRun:
         if folder := spec.options.get("fingerprint"):
             compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
         tables = _tables(job, outcome, scalars, self._started_at)
+        warnings = _warnings(spec, outcome)
+        if warnings:
+            tables["attributes"] = as_rows(warnings)
         if "results" in spec.options:
             add_results(tables, Path(spec.options["results"]), result_name(spec))
-        return RunResult(job, outcome, scalars, tables, self.protocol)
+        return RunResult(job, outcome, scalars, tables, self.protocol, warnings)
+
+
+def _warnings(spec: RunSpec, outcome: Outcome) -> list[str]:
+    if not outcome.finish.unused:
+        return []
+    from causeway.bridge.engines.omnet_ini import unused_lines
+
+    return unused_lines(spec.network, spec.options, outcome.finish.unused)
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
