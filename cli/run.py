@@ -157,12 +157,15 @@ def _run_study(options: RunOptions, console: Console) -> bool:
     out_dir.mkdir(parents=True, exist_ok=True)
     if options.fresh:
         compact.forget_runs(out_dir, {job.run_id for job in jobs} & store.finished_runs(out_dir))
+    doubts = in_lines([job.external.doubts for job in jobs if job.external])
+    for line in doubts:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     other = list(versions.other_code(out_dir, study.name, engine, jobs[0].identity.code))
     tally = _work(study, jobs, options, console)
     found = _results_in_order(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # the stored runs may be older than the study's plots
-    warnings = in_lines([run.get("warnings", []) for run in found])
+    warnings = [line for line in in_lines([run.get("warnings", []) for run in found]) if line not in doubts]
     for line in [*_reused_text(tally), *other, *warnings, *_nothing_delivered(found), *describe_nodes(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if options.as_json:

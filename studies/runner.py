@@ -25,7 +25,7 @@ from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
 from causeway.studies.contained import contained
-from causeway.studies.external_project import ExternalProject
+from causeway.studies.external_project import ExternalProject, field_of
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
@@ -262,7 +262,7 @@ class StartedRun:
         if folder := spec.options.get("fingerprint"):
             compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
         tables = _tables(job, outcome, scalars, self._started_at)
-        warnings = _warnings(spec, outcome)
+        warnings = _warnings(job, spec, outcome)
         if warnings:
             tables["attributes"] = as_rows(warnings)
         if "results" in spec.options:
@@ -270,12 +270,15 @@ class StartedRun:
         return RunResult(job, outcome, scalars, tables, self.protocol, warnings)
 
 
-def _warnings(spec: RunSpec, outcome: Outcome) -> list[str]:
+def _warnings(job: Job, spec: RunSpec, outcome: Outcome) -> list[str]:
+    doubts = list(job.external.doubts) if job.external else []
     if not outcome.finish.unused:
-        return []
+        return doubts
     from causeway.bridge.engines.omnet_ini import unused_lines
 
-    return unused_lines(spec.network, spec.options, outcome.finish.unused)
+    variables = job.external.variables if job.external else ()
+    carried = {name for name in variables if field_of(name, job.study.Params.model_fields)}
+    return doubts + unused_lines(spec.network, spec.options, outcome.finish.unused, carried)
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:

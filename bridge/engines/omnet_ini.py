@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from causeway.network.networks import InetNetwork, Network
 
+DEFINED = re.compile(r"\$\{\s*(\w+)\s*=")
+"""The name of an iteration variable where it is defined."""
 MOST_LINES = 3
 """The lines that are named; an ini file for several networks may have many."""
 
@@ -24,19 +27,25 @@ class Line:
     number: int
 
 
-def unused_lines(network: Network, options: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+def unused_lines(
+    network: Network, options: Mapping[str, Any], keys: Sequence[str], carried: Collection[str] = ()
+) -> list[str]:
     """Return warnings, one for each line, about settings that matched nothing in the network.
 
     Args:
         network: The network of the run.
         options: The options of the run: its ini file, if it is not the network's, and settings of the study.
         keys: The keys that the simulation reports, such as `**.mobility.sped`.
+        carried: Iteration variables that set parameters of the study. The line that defines one has an effect.
     """
     ini = options.get("ini", network.ini if isinstance(network, InetNetwork) else "")
     if not ini or not keys:
         return []
     config = str(options.get("config", network.config if isinstance(network, InetNetwork) else "General"))
-    lines = in_force(list(_lines(Path(ini).resolve(), "General", ())), config)
+    lines = [
+        line for line in in_force(list(_lines(Path(ini).resolve(), "General", ())), config)
+        if not set(DEFINED.findall(line.value)) & set(carried)
+    ]  # fmt: skip
     settings = options.get("set", {})
     found = [f"{line.file.name}:{line.number}: {line.key}" for key in keys for line in lines if line.key == key]
     found += [f"setting {key}" for key in keys if key in settings]

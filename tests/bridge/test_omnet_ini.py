@@ -48,3 +48,10 @@ def test_few_of_many_lines_are_named(tmp_path: Path) -> None:
     *named, rest = warnings(tmp_path, "Mine", "*.a", "*.b", "*.c", "*.d")
     assert len(named) == MOST_LINES
     assert rest == "2 more lines of my.ini match no parameter, my.ini:10: *.c among them"
+
+
+def test_a_line_that_only_carries_a_parameter_of_the_study_has_an_effect(tmp_path: Path) -> None:
+    (tmp_path / "my.ini").write_text("*.x = ${nodes = 10, 20}\n*.y = 2 * ${ loss= 1, 2 ! nodes }\n*.z = ${nodes}\n")
+    network = InetNetwork(3, ini=str(tmp_path / "my.ini"))
+    found = unused_lines(network, {}, ["*.x", "*.y", "*.z"], {"nodes"})
+    assert [warning.split()[1] for warning in found] == ["*.y", "*.z"]
