@@ -14,6 +14,9 @@ KEPT = (pc.field("owner") == OWNER) & (pc.field("name") == NAME)
 """Selects the warnings among the rows of the table `attributes`."""
 
 
+_printed: set[str] = set()
+
+
 def as_rows(warnings: Sequence[str]) -> dict[str, list[Any]]:
     """Return warnings as rows of the table `attributes`."""
     count = len(warnings)
@@ -24,9 +27,11 @@ def as_rows(warnings: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:
-    """Print the warnings about runs of a Python program."""
+    """Print the warnings about runs of a Python program, each once in a process."""
     for line in in_lines(of_runs):
-        print(f"causeway: {line}", file=sys.stderr)
+        if line not in _printed:
+            _printed.add(line)
+            print(f"causeway: {line}", file=sys.stderr)
 
 
 def in_lines(of_runs: Sequence[Sequence[str]]) -> list[str]:

@@ -29,6 +29,7 @@ from causeway.studies.external_project import ExternalProject, field_of
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
+from causeway.studies.module_values import ModuleValues
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import project_code
@@ -253,8 +254,8 @@ class StartedRun:
         self.spec = replace(self.spec, pauses=True)
         return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
 
-    def result(self, outcome: Outcome) -> RunResult:
-        """Return the results of the run."""
+    def result(self, outcome: Outcome, warnings: Sequence[str] = ()) -> RunResult:
+        """Return the results of the run, with these warnings and those that its outcome implies."""
         job, study, spec = self.job, self.job.study, self.spec
         found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
         scalars = validated_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(job.params, found))
@@ -262,8 +263,7 @@ class StartedRun:
         if folder := spec.options.get("fingerprint"):
             compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
         tables = _tables(job, outcome, scalars, self._started_at)
-        warnings = _warnings(job, spec, outcome)
-        if warnings:
+        if warnings := [*warnings, *_warnings(job, spec, outcome)]:
             tables["attributes"] = as_rows(warnings)
         if "results" in spec.options:
             add_results(tables, Path(spec.options["results"]), result_name(spec))
@@ -294,10 +294,11 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         RunError: The run failed.
     """
     with contained(job.study.name), job.study_code.watched():
+        values = ModuleValues(job.study_code.files, is_object=not isinstance(job.source, str))
         begun = StartedRun(job)
         chosen = engine or engines.get(job.engine)
         outcome = run_protocol(chosen, begun.spec, begun.protocol, begun.observers, report)
-        return begun.result(outcome)
+        return begun.result(outcome, values.changes())
 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:
