@@ -52,6 +52,8 @@ KEPT_HOURS = 24
 """The time for which removed files are kept, for readers that began before the commit."""
 _SETTINGS = {
     "delta.deletedFileRetentionDuration": f"interval {KEPT_HOURS} hours",
+    # Without it, `to_pyarrow_dataset` of delta-rs 1.6 passes over every file if a filter is on another column.
+    "delta.dataSkippingStatsColumns": "run_id",
     "delta.logRetentionDuration": "interval 7 days",
     "delta.enableExpiredLogCleanup": "false",  # `clean` deletes old files of the log together with their copies
 }
@@ -278,6 +280,10 @@ def _try(state: FolderVersion, added: Iterable[File], removed: Iterable[File], m
             state.opened.alter.add_columns(lacking, **_one_attempt())
             settle(state.folder, state.version + 1)
             return RuntimeError("columns were added first")
+        elif unset := _unset(state.opened):
+            state.opened.alter.set_table_properties(unset, **_one_attempt())
+            settle(state.folder, state.version + 1)
+            return RuntimeError("settings were added first")
         else:
             removes = [RemoveAction(file.path, not moves, now_ms, file.size, {"table": file.table}) for file in removed]
             return _write(state.opened, state.version, [*adds, *removes])
@@ -326,6 +332,12 @@ def _form() -> Any:
 def _lacking(opened: DeltaTable) -> list[Any]:
     known = {field.name for field in opened.schema().fields}
     return [field for field in _form().fields if field.name not in known]
+
+
+def _unset(opened: DeltaTable) -> dict[str, str]:
+    """Return the settings that the version of Causeway that created the folder lacked."""
+    known = opened.metadata().configuration
+    return {name: value for name, value in _SETTINGS.items() if name not in known}
 
 
 def _after(state: FolderVersion, added: Iterable[File], removed: Iterable[File]) -> FolderVersion:

@@ -71,6 +71,8 @@ STOPPED = words("End", "STOPPED")
 BY_SIMULATION = words("End", "BY_SIMULATION")
 NODE_NUMBER = "node"
 """The scalar with which a simulator reports the node number of a module of a user's own network."""
+UNUSED_LINE = "unused"
+"""The scalar with which a simulator reports the key of a line of a user's ini file that matched nothing."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,14 @@ class Finish:
         return dict(sorted(found.items()))
 
     @property
+    def unused(self) -> list[str]:
+        """The keys of lines of a user's ini file that matched nothing in the network."""
+        return [key for key, name in self.scalars if name == UNUSED_LINE]
+
+    @property
     def measured(self) -> dict[tuple[str, str], float]:
         """The scalars that are measurements."""
-        return {key: value for key, value in self.scalars.items() if key[1] != NODE_NUMBER}
+        return {key: value for key, value in self.scalars.items() if key[1] not in (NODE_NUMBER, UNUSED_LINE)}
 
 
 class Session(Protocol):

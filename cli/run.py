@@ -32,6 +32,7 @@ from causeway.studies.execution import execute, read_back
 from causeway.studies.external_project import plan_external
 from causeway.studies.parameters import parse_settings
 from causeway.studies.processes import processes_for
+from causeway.studies.run_warnings import in_lines
 from causeway.studies.runner import PLACES_EVERY_PS, Job, choose_engine
 from causeway.studies.study import Study
 from causeway.toolchain.first_compile import MOST_S, on_first_compile
@@ -156,12 +157,16 @@ def _run_study(options: RunOptions, console: Console) -> bool:
     out_dir.mkdir(parents=True, exist_ok=True)
     if options.fresh:
         compact.forget_runs(out_dir, {job.run_id for job in jobs} & store.finished_runs(out_dir))
+    doubts = in_lines([job.external.doubts for job in jobs if job.external])
+    for line in doubts:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     other = list(versions.other_code(out_dir, study.name, engine, jobs[0].identity.code))
     tally = _work(study, jobs, options, console)
     found = _results_in_order(out_dir, jobs, tally)
     if found:
         describe_in(out_dir, study)  # the stored runs may be older than the study's plots
-    for line in [*_reused_text(tally), *other, *_nothing_delivered(found), *describe_nodes(found)]:
+    warnings = [line for line in in_lines([run.get("warnings", []) for run in found]) if line not in doubts]
+    for line in [*_reused_text(tally), *other, *warnings, *_nothing_delivered(found), *describe_nodes(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if options.as_json:
         print_json(found[0] if len(jobs) == 1 and len(found) == 1 else {"runs": found})
@@ -279,7 +284,8 @@ def _results_in_order(out_dir: Path, jobs: list[Job], tally: campaign.Tally) -> 
         setup = {"study": run["study"], "engine": job.engine, "engine_version": run["engine_version"], "seed": job.seed}
         results = {
             "code": job.identity.code, "reused": job.run_id not in tally.found, "digest": run["digest"],
-            "wall_s": run["wall_s"], "scalars": scalars, **({"nodes": run["nodes"]} if run["nodes"] else {}),
+            "wall_s": run["wall_s"], "scalars": scalars,
+            **{name: run[name] for name in ("nodes", "warnings") if run[name]},
         }  # fmt: skip
         found.append({**setup, "parameters": job.parameters, **results})
     return found

@@ -89,13 +89,13 @@ def _own(kind: type) -> Iterator[type]:
 def _fingerprints(base: type) -> dict[str, Hashable]:
     counters = getattr(base, "not_state", ())
     return {
-        name: _fingerprint(value)
+        name: fingerprint(value)
         for name, value in vars(base).items()
         if not name.startswith(("__", "_abc_")) and name not in counters and not isinstance(value, OF_A_CLASS)
     }
 
 
-def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
+def fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
     """Return a hash that differs if the value changes.
 
     Nodes and objects of libraries, which may have caches, are compared by identity.
@@ -116,7 +116,7 @@ def _fingerprint(value: Any, seen: set[int] | None = None) -> Hashable:
     if id(value) in seen:
         return "again"
     seen.add(id(value))
-    return hash((type(value), *(_fingerprint(part, seen) for part in _parts(value))))
+    return hash((type(value), *(fingerprint(part, seen) for part in _parts(value))))
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -124,7 +124,7 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, list | tuple | deque):
         return value
     if isinstance(value, set | frozenset):
-        return sorted(map(_fingerprint, value), key=repr)
+        return sorted(map(fingerprint, value), key=repr)
     if isinstance(value, Mapping):
         return itertools.chain.from_iterable(value.items())
     if isinstance(value, Node | type) or callable(value) or not _is_user_class(type(value)):

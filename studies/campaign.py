@@ -98,7 +98,8 @@ def summary(result: RunResult) -> dict[str, Any]:
     """Return the results of a run that a command prints."""
     run = {name: column[0] for name, column in result.tables["runs"].items()}
     shown = {name: run[name] for name in ("study", "engine_version", "digest", "wall_s")}
-    return shown | {"scalars": result.scalars, "nodes": list(result.outcome.finish.nodes.values())}
+    nodes = list(result.outcome.finish.nodes.values())
+    return shown | {"scalars": result.scalars, "nodes": nodes, "warnings": list(result.warnings)}
 
 
 def run_here(

@@ -13,6 +13,7 @@ from causeway.errors import UserError
 from causeway.pycontrol.loop import Progress
 from causeway.studies import campaign
 from causeway.studies.processes import run_in_processes
+from causeway.studies.run_warnings import KEPT
 from causeway.studies.runner import Job, RunResult
 
 
@@ -58,7 +59,7 @@ def read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
         return {}
     ours = pc.field("run_id").isin(run_ids)
     found = {
-        run["run_id"]: {**run, "scalars": {}, "nodes": []}
+        run["run_id"]: {**run, "scalars": {}, "nodes": [], "warnings": []}
         for run in store.read_arrow(out_dir, "runs", where=ours).to_pylist()
     }
     for row in store.read_arrow(out_dir, "scalars", where=ours & (pc.field("module") == "run")).to_pylist():
@@ -67,4 +68,7 @@ def read_back(out_dir: Path, run_ids: list[str]) -> dict[str, dict[str, Any]]:
     for row in store.read_arrow(out_dir, "nodes", where=ours).sort_by("node").to_pylist():
         if row["run_id"] in found:
             found[row["run_id"]]["nodes"].append(row["module"])
+    for row in store.read_arrow(out_dir, "attributes", where=ours & KEPT).sort_by("position").to_pylist():
+        if row["run_id"] in found:
+            found[row["run_id"]]["warnings"].append(row["value"])
     return found

@@ -7,6 +7,7 @@ All iteration variables are stored with the run. Start with `plan_external`.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,9 @@ from causeway.network.networks import InetNetwork, Network
 from causeway.studies.parameters import make_params
 from causeway.studies.project import project_code
 from causeway.studies.study import Study
+
+CLOSE = 0.8
+"""The similarity of a variable to a parameter from which it may be misspelt: `node` and `nodes` have 0.89."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class ExternalProject:
     """The run's iteration variables."""
     code: str = ""
     """The digest of the project: see `studies/project.py`."""
+    doubts: tuple[str, ...] = ()
+    """Warnings about iteration variables."""
 
     def instead_of(self, own: Network) -> InetNetwork:
         """Return the project's network with the number of nodes, the load and the faults of the study's own network."""
@@ -77,7 +83,7 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
 
     runs = runs_of(Path(ini), config)
     fields = study.Params.model_fields
-    if twice := sorted({_field(name, fields) for name in runs[0].variables} & set(given)):
+    if twice := sorted({field_of(name, fields) for name in runs[0].variables} & set(given)):
         raise UserError(
             f"{twice[0]} is set here and is also an iteration variable of configuration {config} of {ini}; remove one"
         )
@@ -85,7 +91,10 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
     code = _code(study.network(make_params(study, settings[0]), runs[0].seed), Path(ini))
     planned = []
     for run, set_ in zip(runs, settings, strict=True):
-        external = ExternalProject(str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code)
+        external = ExternalProject(
+            str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code,
+            doubts(run.variables, fields, given),
+        )  # fmt: skip
         planned.append(Planned(external, set_, run.seed if len(runs) > 1 else None))
     _check_distinct(planned, ini, config)
     return planned
@@ -93,15 +102,27 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
 
 def _settings(variables: Mapping[str, str], fields: Iterable[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that the user and the iteration variables set."""
-    return {**given, **{field: value for name, value in variables.items() if (field := _field(name, fields))}}
+    return {**given, **{field: value for name, value in variables.items() if (field := field_of(name, fields))}}
 
 
-def _field(variable: str, fields: Iterable[str]) -> str:
+def field_of(variable: str, fields: Iterable[str]) -> str:
     """Return the parameter that an iteration variable sets, or "".
 
     Before OMNeT++ 6.2, the name of a variable cannot contain underscores.
     """
     return variable if variable in fields else next((one for one in fields if one.replace("_", "") == variable), "")
+
+
+def doubts(variables: Mapping[str, str], fields: Iterable[str], given: Iterable[str]) -> tuple[str, ...]:
+    """Return warnings about variables that set nothing, and are nearly the names of parameters that nothing sets."""
+    fields = list(fields)
+    set_by_others = {*given, *(field_of(name, fields) for name in variables)}
+    free = {name.replace("_", "").lower(): name for name in fields if name not in set_by_others}
+    found = []
+    for name in variables:
+        if not field_of(name, fields) and (near := difflib.get_close_matches(name.lower(), free, 1, CLOSE)):
+            found.append(f"iteration variable {name} sets no parameter of the study; did you mean {free[near[0]]}?")
+    return tuple(found)
 
 
 def _code(own: Network, ini: Path) -> str:

@@ -13,10 +13,11 @@ from causeway.network.networks import Network
 from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
-from causeway.studies.execution import execute, result_folder
+from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, endless, point_from, takes_setting
 from causeway.studies.run_result import Run, from_folder, of_result
+from causeway.studies.run_warnings import print_warnings
 from causeway.studies.runner import Job, RunResult, run_job
 from causeway.studies.second_run import difference
 from causeway.studies.study_objects import check_folder, check_processes
@@ -123,7 +124,9 @@ def _check_twice(job: Job) -> None:
 
 
 def _in_memory(job: Job) -> Run[Any]:
-    return of_result(run_job(job, endless(job)), None)
+    result = run_job(job, endless(job))
+    print_warnings([result.warnings])
+    return of_result(result, None)
 
 
 def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
@@ -135,6 +138,7 @@ def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
         raise RunError(tally.failed[job.run_id])
     if not results and job.record_to:  # the folder already contained the run, so it was not recorded
         return _in_memory(job)
+    print_warnings([read_back(out, [job.run_id])[job.run_id]["warnings"]])
     return of_result(results[0], out) if results else from_folder(out, job)
 
 

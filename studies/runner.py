@@ -6,7 +6,7 @@ executes a job and returns its tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,14 +25,16 @@ from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import validated_scalars
 from causeway.studies import registry
 from causeway.studies.contained import contained
-from causeway.studies.external_project import ExternalProject
+from causeway.studies.external_project import ExternalProject, field_of
 from causeway.studies.fingerprint import compare_fingerprint
 from causeway.studies.identity import Identity, causeway_code
 from causeway.studies.limits import check_seed, check_spec
+from causeway.studies.module_values import ModuleValues
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import project_code
 from causeway.studies.registry import Resolved
+from causeway.studies.run_warnings import as_rows
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_folder_of
@@ -157,6 +159,7 @@ class RunResult:
     tables: dict[str, dict[str, Any]]
     protocol: Protocol
     """The protocol at the end of the run."""
+    warnings: Sequence[str] = ()
 
 
 def engines_of(study: Study, network: Network) -> list[str]:
@@ -251,8 +254,8 @@ class StartedRun:
         self.spec = replace(self.spec, pauses=True)
         return windows(engines.get(self.job.engine), self.spec, self.protocol, self.observers, None, steps)
 
-    def result(self, outcome: Outcome) -> RunResult:
-        """Return the results of the run."""
+    def result(self, outcome: Outcome, warnings: Sequence[str] = ()) -> RunResult:
+        """Return the results of the run, with these warnings and those that its outcome implies."""
         job, study, spec = self.job, self.job.study, self.spec
         found = {**{n: v for (m, n), v in outcome.engine_scalars.items()}, **outcome.scalars}
         scalars = validated_scalars(f"study {study.name}: {type(study).__name__}", study.scalars(job.params, found))
@@ -260,9 +263,22 @@ class StartedRun:
         if folder := spec.options.get("fingerprint"):
             compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
         tables = _tables(job, outcome, scalars, self._started_at)
+        if warnings := [*warnings, *_warnings(job, spec, outcome)]:
+            tables["attributes"] = as_rows(warnings)
         if "results" in spec.options:
             add_results(tables, Path(spec.options["results"]), result_name(spec))
-        return RunResult(job, outcome, scalars, tables, self.protocol)
+        return RunResult(job, outcome, scalars, tables, self.protocol, warnings)
+
+
+def _warnings(job: Job, spec: RunSpec, outcome: Outcome) -> list[str]:
+    doubts = list(job.external.doubts) if job.external else []
+    if not outcome.finish.unused:
+        return doubts
+    from causeway.bridge.engines.omnet_ini import unused_lines
+
+    variables = job.external.variables if job.external else ()
+    carried = {name for name in variables if field_of(name, job.study.Params.model_fields)}
+    return doubts + unused_lines(spec.network, spec.options, outcome.finish.unused, carried)
 
 
 def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: Engine | None = None) -> RunResult:
@@ -278,10 +294,11 @@ def run_job(job: Job, report: Callable[[Progress], None] | None = None, engine: 
         RunError: The run failed.
     """
     with contained(job.study.name), job.study_code.watched():
+        values = ModuleValues(job.study_code.files, is_object=not isinstance(job.source, str))
         begun = StartedRun(job)
         chosen = engine or engines.get(job.engine)
         outcome = run_protocol(chosen, begun.spec, begun.protocol, begun.observers, report)
-        return begun.result(outcome)
+        return begun.result(outcome, values.changes())
 
 
 def _tables(job: Job, outcome: Outcome, scalars: dict[str, float], started_at: datetime) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from causeway.pycontrol.node import Node, PerNode
 from causeway.pycontrol.protocol import Protocol
 from causeway.studies.contained import contained
 from causeway.studies.run_result import Run, of_result
+from causeway.studies.run_warnings import print_warnings
 from causeway.studies.runner import Job, StartedRun
 
 N = TypeVar("N", bound=Node)
@@ -103,5 +104,6 @@ class SteppedRun(Generic[N]):
             raise UserError("the simulation was closed or failed before the end of the run, so it has no results")
         with contained(self._job.study.name):
             result = self._started.result(self._outcome)
+        print_warnings([result.warnings])
         run: Run[Any] = of_result(result, None)
         return run

@@ -26,6 +26,7 @@ from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, point_from, takes_setting
+from causeway.studies.run_warnings import print_warnings
 from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
 
@@ -224,6 +225,7 @@ def _swept(
             interrupted = True
         found = read_back(folder, [job.run_id for job in planned])
     rows = [_row(job, found[job.run_id], names) for job in planned if job.run_id in found]
+    print_warnings([found[run_id]["warnings"] for run_id in found])
     done = Sweep(names, dict(tally.failed), interrupted, rows)
     if interrupted:
         print(f"causeway: interrupted: {len(rows)} of {len(planned)} runs are finished", file=sys.stderr)

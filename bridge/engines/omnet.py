@@ -105,6 +105,7 @@ class OmnetEngine:
             "CAUSEWAY_ENGINE_VERSION": found.omnetpp_text if isinstance(spec.network, AbstractNetwork) else found.text,
             "PATH": f"{found.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
             "OMNETPP_IMAGE_PATH": str(found.root / "images"),
+            **({} if launch.ini.is_relative_to(SOURCES) else {"CAUSEWAY_UNUSED_LINES": "1"}),
         }
         return open_session(spec, self.name, command(found, launch, spec), environment, launch.ini.parent)
 

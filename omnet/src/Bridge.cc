@@ -30,6 +30,12 @@ void Bridge::callBeforeInitialize() {
     for (const auto &call : calls()) call();
 }
 
+void Bridge::watchLines() {
+    if (!std::getenv("CAUSEWAY_UNUSED_LINES")) return;
+    lines_ = std::make_unique<UnusedLines>();
+    lines_->begin(getSimulation()->getSystemModule());
+}
+
 bool Bridge::configured() {
     const char *endpoint = std::getenv("CAUSEWAY_ENDPOINT");
     return endpoint != nullptr && *endpoint != '\0';
@@ -88,6 +94,8 @@ void Bridge::end() {
     if (!connected() || finished_) return;
     finished_ = true;
     measureFingerprint();
+    if (lines_)
+        for (const std::string &key : lines_->end()) measure(key, "unused", 0);
     finish(std::max(now_ps(), reported_ps_), getSimulation()->getEventNumber(), measured_);
     vectors_.clear();
 }

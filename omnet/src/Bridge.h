@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "Picoseconds.h"
+#include "UnusedLines.h"
 #include "bridge/cpp/adapter.h"
 
 namespace causeway {
@@ -65,6 +66,8 @@ class Bridge : public AdapterBase {
     // are loaded.
     static void beforeInitialize(std::function<void()> call);
     static void callBeforeInitialize();
+    // Begins to compare the lines of the ini file with the network, if the controller wants that.
+    void watchLines();
     // Returns whether a controller started this simulation.
     static bool configured();
 
@@ -112,6 +115,7 @@ class Bridge : public AdapterBase {
     int64_t reported_ps_ = -1;        // the time at which that event was reported
     std::map<std::pair<int, int>, std::unique_ptr<omnetpp::cOutVector>> vectors_;
     std::vector<Client::Measured> measured_;
+    std::unique_ptr<UnusedLines> lines_;
 
     void *schedule(const Due &due) override;
     void unschedule(void *scheduled) override;

@@ -34,7 +34,10 @@ cEvent *CausewayScheduler::takeNextEvent() {
 }
 
 void CausewayScheduler::lifecycleEvent(SimulationLifecycleEventType type, cObject *) {
-    if (type == LF_PRE_NETWORK_INITIALIZE) Bridge::callBeforeInitialize();
+    if (type == LF_PRE_NETWORK_INITIALIZE) {
+        Bridge::callBeforeInitialize();
+        Bridge::instance().watchLines();
+    }
     // modules have recorded their measurements: now the run is over
     if (type == LF_POST_NETWORK_FINISH) Bridge::instance().end();
     if (type == LF_POST_NETWORK_DELETE) Bridge::forget();

@@ -9,7 +9,7 @@ import pytest
 
 from causeway.bridge.engines.omnet_query import IniRun, _check_names, read_runs
 from causeway.errors import UserError
-from causeway.studies.external_project import _settings
+from causeway.studies.external_project import _settings, doubts
 from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.omnetpp_tools import environment, need_home
 
@@ -93,3 +93,12 @@ def test_a_name_with_an_underscore_is_a_name_from_omnetpp_62_on(tmp_path: Path) 
         _check_names(runs, tmp_path / "my.ini", "Underscore")
         assert [run.variables for run in runs] == [{"tick_ms": "200"}, {"tick_ms": "400"}]
         assert _settings(runs[0].variables, ["tick_ms"], {}) == {"tick_ms": "200"}
+
+
+def test_a_variable_that_is_nearly_a_parameter_is_doubted_unless_the_parameter_is_set() -> None:
+    fields = ["nodes", "tick_ms", "loss"]
+    node = "iteration variable node sets no parameter of the study; did you mean nodes?"
+    tick = "iteration variable tickMs sets no parameter of the study; did you mean tick_ms?"
+    assert doubts({"node": "20", "loss": "0", "range": "150m", "0": "1", "tickMs": "3"}, fields, {}) == (node, tick)
+    assert doubts({"node": "20"}, fields, {"nodes": 10}) == ()
+    assert doubts({"node": "20", "nodes": "10", "tickms": "1"}, fields, {}) == ()

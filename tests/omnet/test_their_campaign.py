@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,14 @@ def test_duplicate_runs_repeated_settings_and_unknown_names_are_refused(tmp_path
         run(tmp_path, project(tmp_path), reps=2)
     with pytest.raises(UserError, match="bad value 'x' for parameter hosts"):
         run(tmp_path, project(tmp_path, "[Config Bad]\nextends = Python\n**.y = ${hosts = x, y}\n", "Bad"))
+
+
+def test_a_misspelt_iteration_variable_is_a_warning_before_and_after_the_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doubt = "iteration variable rates sets no parameter of the study; did you mean rate?"
+    config = "[Config Rates]\nextends = Python\n*.host[*].app[0].sendInterval = ${rates = 1s, 2s}\n"
+    assert run(tmp_path, project(tmp_path, config, "Rates"), "hosts=13") is False
+    out = capsys.readouterr()
+    assert out.err.count(f"warning: {doubt}") == 1
+    assert [one["warnings"] for one in json.loads(out.out)["runs"]] == [[doubt]] * 2

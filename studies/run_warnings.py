@@ -1,0 +1,44 @@
+"""Warnings about a run: kept with its results, so that every command that shows its numbers can show them, too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+
+OWNER = "run"
+NAME = "causeway warning"
+KEPT = (pc.field("owner") == OWNER) & (pc.field("name") == NAME)
+"""Selects the warnings among the rows of the table `attributes`."""
+
+
+_printed: set[str] = set()
+
+
+def as_rows(warnings: Sequence[str]) -> dict[str, list[Any]]:
+    """Return warnings as rows of the table `attributes`."""
+    count = len(warnings)
+    return {
+        "owner": [OWNER] * count, "module": [""] * count, "item": [""] * count, "name": [NAME] * count,
+        "value": list(warnings), "position": list(range(count)),
+    }  # fmt: skip
+
+
+def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:
+    """Print the warnings about runs of a Python program, each once in a process."""
+    for line in in_lines(of_runs):
+        if line not in _printed:
+            _printed.add(line)
+            print(f"causeway: {line}", file=sys.stderr)
+
+
+def in_lines(of_runs: Sequence[Sequence[str]]) -> list[str]:
+    """Return the warnings about several runs in one line each, with the number of runs if not all have it."""
+    counts: dict[str, int] = {}
+    for warnings in of_runs:
+        for warning in warnings:
+            counts[warning] = counts.get(warning, 0) + 1
+    runs = len(of_runs)
+    return [f"warning: {text}{'' if n == runs else f' (in {n} of {runs} runs)'}" for text, n in counts.items()]
