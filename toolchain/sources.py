@@ -100,9 +100,10 @@ def _open_folders() -> Iterator[Path]:
     closed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     for entry in dict.fromkeys(sys.path):
         folder = Path(entry or ".").resolve()
-        if folder.is_dir() and not any(folder == one or folder.is_relative_to(one) for one in closed):
-            if not any(folder.glob("*.dist-info")):  # `pip install --target` writes it
-                yield folder
+        if any(folder == one or folder.is_relative_to(one) for one in closed) or any(folder.glob("*.dist-info")):
+            continue  # `pip install --target` writes a .dist-info
+        if folder.is_dir():
+            yield folder
 
 
 def _names(file: Path, package: str) -> Iterator[str]:
