@@ -42,7 +42,7 @@ def test_recorded_values_are_compared_too(tmp_path: Path) -> None:
     """A count over all nodes and runs is in no digest, and would continue with the next seed."""
     tally = run(tmp_path, reps=2, BROADCAST="RUNS.append(1); self.record('said', len(RUNS))")
     assert tally.done == 0
-    assert "seed 1 recorded said of node[" in next(iter(tally.failed.values()))
+    assert "seed 1 recorded different samples of said of node[" in next(iter(tally.failed.values()))
 
 
 def test_scalars_are_compared_too(tmp_path: Path) -> None:
