@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 if __name__ == "__main__":  # must come before all other imports, since it restarts the process
+    from causeway.cli.streams import open_closed_streams
     from causeway.pycontrol.hash_seed import fix_hash_seed
 
+    open_closed_streams()
     fix_hash_seed()
 
 import contextlib
