@@ -2,7 +2,8 @@
 
 OMNETPP_ROOT and INET_ROOT (or `--omnetpp` and `--inet`) choose. Without them, an OMNeT++ on PATH is used (a shell in
 which its `setenv` was sourced, or one of opp_env), else the newest beside INET_ROOT, in an opp_env workspace around the
-present folder, in the home folder or in /opt, preferably one with an INET that fits. An INET fits the OMNeT++ that it was built with.
+present folder, in the home folder or in /opt, preferably one with an INET that fits. An INET fits the OMNeT++ that it
+was built with.
 """
 
 from __future__ import annotations
