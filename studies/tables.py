@@ -126,9 +126,7 @@ def _divide(a: Any, b: Any) -> float:
 # ---- from folders to numbers ----------------------------------------------------------------------------------------
 
 
-def reduced(
-    study: Study, scalars: Sequence[str], folders: Iterable[Path], by_version: bool = False
-) -> tuple[Row, ...]:
+def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path], by_version: bool = False) -> tuple[Row, ...]:
     """Return one row for each finished run of a study in these folders.
 
     Args:
@@ -257,9 +255,7 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
     return MARKED.sub(replace, page), left
 
 
-def update(
-    study: Study, folders: Sequence[Path], page: Path, add: bool = False, by_version: bool = False
-) -> list[str]:
+def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False, by_version: bool = False) -> list[str]:
     """Reduce result folders into the file of numbers that belongs to a page, and write the page's tables.
 
     Args:
