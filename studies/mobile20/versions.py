@@ -34,7 +34,7 @@ def versions(measured: Measured) -> list[str]:
         at = {version: measured.at(engine=version, **point) for version in there}
         if not any(one.rows for one in at.values()):
             continue
-        words = ", ".join(f"`{name}={value}`" for name, value in point.items())
+        words = f"`{point['experiment']}`"
         for quantity, scalar in QUANTITIES.items():
             if not any(one.values(scalar) for one in at.values()):
                 continue
@@ -44,7 +44,7 @@ def versions(measured: Measured) -> list[str]:
         rows.append((words, "seeds", *(str(len(one.rows)) for one in at.values()), *("" for _ in pairs)))
     if not rows:
         raise NotRun(f"the sweep `{SWEEP}`")
-    return lines(("point", "quantity", *there, *(f"{name}: newest less oldest" for name in pairs)), rows)
+    return lines(("experiment", "quantity", *there, *(f"{name}: newest less oldest" for name in pairs)), rows)
 
 
 def change(older: Measured, newer: Measured, scalar: str) -> str:
