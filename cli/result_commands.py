@@ -23,11 +23,14 @@ def tables(
     directories: Annotated[list[Path] | None, typer.Argument(help="Result folders with its runs.")] = None,
     page: Annotated[Path | None, typer.Option(help="The page. Default: the study's page in docs/papers.")] = None,
     add: Annotated[bool, typer.Option("--add", help="Keep stored runs that are in none of the folders.")] = False,
+    by_version: Annotated[
+        bool, typer.Option("--by-version", help="Distinguish runs on several versions of an engine.")
+    ] = False,
 ) -> None:
     """Write the tables of a paper's page from result folders, or from the numbers stored beside the page."""
     from causeway.cli.tables import write_tables
 
-    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, out)
+    write_tables(study, directories or [], page or Path("docs/papers") / f"{study}.md", add, by_version, out)
 
 
 def convert(

@@ -254,7 +254,7 @@ def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
 def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
     """Return the stored runs of every study that has a file of numbers in this folder, by name of the study."""
     found = []
-    for path in sorted(numbers_folder.glob("*.csv")):
+    for path in sorted(path for path in numbers_folder.glob("*.csv") if path.stem in registry.STUDIES):
         study = registry.get(path.stem)
         found.append((Measured(study, tables.read(study, path.read_text())), tables.module_of(study)))
     return found

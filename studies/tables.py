@@ -5,8 +5,8 @@ A study's package may have a module `tables` with
     SCALARS = ("packets", "latency")                    the scalars that its tables read
     TABLES = {"table1": table1, "fig7 fig8": fig7}      text of the page's marker -> a function of `Measured`
 
-A function returns lines of markdown. Result folders are first reduced to one line per run (`numbers/STUDY.csv` beside
-the pages), so that the tables can be written again, and tested, without the folders.
+A function returns lines of markdown. Result folders are first reduced to one line per run (`numbers/PAGE.csv` beside
+the page), so that the tables can be written again, and tested, without the folders.
 """
 
 from __future__ import annotations
@@ -126,13 +126,19 @@ def _divide(a: Any, b: Any) -> float:
 # ---- from folders to numbers ----------------------------------------------------------------------------------------
 
 
-def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tuple[Row, ...]:
+def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path], by_version: bool = False) -> tuple[Row, ...]:
     """Return one row for each finished run of a study in these folders.
+
+    Args:
+        study: The study.
+        scalars: The scalars of a row.
+        folders: Result folders.
+        by_version: Take the version of the engine, ns-3.48, for the engine.
 
     Raises:
         UserError: There is none, or runs of one point have different code.
     """
-    found = [one for folder in folders for one in _of_folder(study, scalars, folder)]
+    found = [one for folder in folders for one in _of_folder(study, scalars, folder, by_version)]
     if not found:
         raise UserError(f"these folders contain no finished run of {study.name}; `causeway run` makes runs")
     codes: dict[tuple[str, str], str] = {}
@@ -146,7 +152,7 @@ def reduced(study: Study, scalars: Sequence[str], folders: Iterable[Path]) -> tu
     return in_order({_key(row): row for row, _ in found}.values())
 
 
-def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple[Row, str]]:
+def _of_folder(study: Study, scalars: Sequence[str], folder: Path, by_version: bool) -> list[tuple[Row, str]]:
     """Return each run of the study as a row, with its code."""
     runs = store.read_pandas(folder, "runs")
     runs = runs[runs["study"] == study.name].fillna({"code": ""})
@@ -159,7 +165,7 @@ def _of_folder(study: Study, scalars: Sequence[str], folder: Path) -> list[tuple
     measured = {run: dict(zip(rows["name"], rows["value"], strict=True)) for run, rows in values}
     return [
         ({
-            "engine": row["engine"], "seed": int(row["seed"]),
+            "engine": row["engine_version" if by_version else "engine"], "seed": int(row["seed"]),
             "parameters": study.Params.model_validate(texts[row["run_id"]]).model_dump(),
             **{name: measured.get(row["run_id"], {}).get(name) for name in scalars},
         }, row["code"])
@@ -249,23 +255,24 @@ def written(page: str, study: Study, tables: Mapping[str, Table], rows: tuple[Ro
     return MARKED.sub(replace, page), left
 
 
-def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False) -> list[str]:
-    """Reduce result folders into the file of numbers, and write the page's tables.
+def update(study: Study, folders: Sequence[Path], page: Path, add: bool = False, by_version: bool = False) -> list[str]:
+    """Reduce result folders into the file of numbers that belongs to a page, and write the page's tables.
 
     Args:
         study: The study.
         folders: Its result folders. Without folders, the file of numbers is not changed.
         page: The page.
         add: Keep runs of the file of numbers that are in none of the folders.
+        by_version: Distinguish runs on several versions of an engine.
 
     Returns:
         One line for each file that was written.
     """
-    module, path = module_of(study), page.parent / "numbers" / f"{study.name}.csv"
+    module, path = module_of(study), page.parent / "numbers" / f"{page.stem}.csv"
     before = read(study, path.read_text()) if path.is_file() else ()
     written_files = []
     if folders:
-        fresh = reduced(study, module.SCALARS, folders)
+        fresh = reduced(study, module.SCALARS, folders, by_version)
         rows = in_order({_key(row): row for row in (*(before if add else ()), *fresh)}.values())
         _write_atomically(path, text_of(study, module.SCALARS, rows))
         written_files.append(f"{path}: {len(rows)} runs")

@@ -1,8 +1,9 @@
 """Find OMNeT++ and INET, or the reasons why they cannot be used. Start here: `find_omnetpp`, `installed`.
 
 OMNETPP_ROOT and INET_ROOT (or `--omnetpp` and `--inet`) choose. Without them, an OMNeT++ on PATH is used (a shell in
-which its `setenv` was sourced, or one of opp_env), else the newest in an opp_env workspace around the present folder,
-in the home folder or in /opt, preferably one with an INET that fits. An INET fits the OMNeT++ that it was built with.
+which its `setenv` was sourced, or one of opp_env), else the newest beside INET_ROOT, in an opp_env workspace around the
+present folder, in the home folder or in /opt, preferably one with an INET that fits. An INET fits the OMNeT++ that it
+was built with.
 """
 
 from __future__ import annotations
@@ -167,8 +168,8 @@ def omnetpp_refusal(root: Path) -> str | None:
         (programs / "opp_run").exists() and not (programs / "opp_run_dbg").exists()
     ):
         return _compiler_refusal(root, version)
-    how = "only in debug mode" if (programs / "opp_run_dbg").exists() else "not"
-    return f"OMNeT++ {version} in {root} is {how} built: cd {root} && . ./setenv && make MODE=release"
+    state = "built only in debug mode" if (programs / "opp_run_dbg").exists() else "not built"
+    return f"OMNeT++ {version} in {root} is {state}: cd {root} && . ./setenv && make MODE=release"
 
 
 def _compiler_refusal(root: Path, version: str) -> str | None:
@@ -189,14 +190,16 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
         if (inet / "src" / "libINET_dbg.so").exists():
             return f"{name} is built only in debug mode: build it with make MODE=release, too"
         prefix = "INET_ROOT=" if os.environ.get("INET_ROOT") == str(inet) else ""
-        other = "; unset INET_ROOT to search the usual places, or choose another folder" if prefix else ": build it"
+        other = "; unset INET_ROOT to search the usual places, or choose another folder"
+        if not prefix:
+            other = ": build it with make makefiles && make MODE=release"
         return f"{prefix}{inet} is not a built INET (it has no src/libINET.so){other}"
     known = minor_of(version or "")
     if known not in INETS:
         how = "newer" if _numbers(version or "") > _numbers(max(INETS, key=_numbers)) else "older"
         return (
-            f"{name} is {how} than the versions that the adapter supports: build INET {', '.join(list(INETS)[:-1])} or "
-            f"{list(INETS)[-1]} beside OMNeT++, or set INET_ROOT=..."
+            f"{name} is {how} than the versions that the adapter supports ({', '.join(INETS)}): build INET "
+            f"{fitting_inet(omnetpp)} beside OMNeT++ {omnetpp}, or set INET_ROOT=..."
         )
     needed = INETS[known]
     if _numbers(omnetpp)[:2] < _numbers(needed):
@@ -250,7 +253,8 @@ def _on_path() -> Iterator[Path]:
 
 
 def _usual_places() -> Iterator[Path]:
-    for parent in (*_workspace(), Path.home(), Path("/opt")):
+    inet = os.environ.get("INET_ROOT")
+    for parent in (*([Path(inet).resolve().parent] if inet else []), *_workspace(), Path.home(), Path("/opt")):
         yield from _newest_first(parent, "omnetpp*")
 
 

@@ -15,6 +15,8 @@ namespace causeway {
 class Walk : public ns3::MobilityModel {
   public:
     static ns3::TypeId GetTypeId();
+    /// Returns a copy; MobilityModel demands it from ns-3.48 on, so it is not marked as an override.
+    ns3::Ptr<ns3::MobilityModel> Copy() const { return ns3::CopyObject<Walk>(ns3::Ptr<const Walk>(this)); }
 
     /// Puts the host at its start, and makes it walk if hosts walk.
     void begin(const Plan &plan, const Cells &cells, int node, const Reports &reports);

@@ -13,7 +13,6 @@ class ReportingSocket : public ns3::TcpSocketBase {
     /// Makes a socket of a node, with the algorithms of all its TCP sockets.
     static ns3::Ptr<ReportingSocket> make(const ns3::Ptr<ns3::Node> &node);
     static ns3::TypeId GetTypeId();
-    ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
     /// Returns whether the other end reset or refused the connection.
     bool was_reset() const { return was_reset_; }

@@ -331,6 +331,7 @@ class Mobile20Study(Study):
         "rates": [{"experiment": "static", "rate": rate} for rate in (5.6, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0)],
         "cells": [{"cells": cells, "duration_s": 20} for cells in CELLS],
         "hosts": [{"experiment": "dynamic", "hosts": hosts} for hosts in (35, 70, 140, 280)],
+        "versions": [{"experiment": e, "rate": 5.6, "duration_s": 20} for e in ("static", "dynamic")],
     }
     headlines = (
         Headline("delay", "delivery_delay_s", "s", "mean time from broadcast to delivery, over hosts"),

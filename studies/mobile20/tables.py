@@ -7,6 +7,7 @@ from typing import Any
 
 from causeway.studies import scores
 from causeway.studies.mobile20.study import CELLS, HOSTS_PER_CELL, JOINT, JOINT_BEST, JOINT_EXPERIMENTS, OLDER_FILE
+from causeway.studies.mobile20.versions import versions
 from causeway.studies.scores import Reading, Tried
 from causeway.studies.tables import Measured, NotRun, Table, lines, of_points, percent, with_interval
 
@@ -335,4 +336,5 @@ _HERE = sys.modules[__name__]
 TABLES: dict[str, Table] = {
     "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "nine": nine, "joint": joint, "": experiments,
     "figures": figures, "cells": cells, "modes": modes,
+    "versions": versions,
 }  # fmt: skip

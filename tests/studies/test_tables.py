@@ -9,11 +9,14 @@ import pytest
 from causeway.analysis import store
 from causeway.errors import UserError
 from causeway.studies import registry, scores, tables
+from causeway.studies.mobile20.versions import change
 from causeway.studies.runner import Job, run_job
+from causeway.studies.study import Study
 from causeway.studies.tables import MARKED, Measured, beside, lines, with_interval
 
 PAPERS = Path(__file__).resolve().parents[2] / "docs" / "papers"
 STORED = sorted(path.stem for path in (PAPERS / "numbers").glob("*.csv"))
+"""The pages with stored numbers: STUDY, or STUDY-SOMETHING."""
 PROBABILISTIC = ("hash", "dcs23")
 """The papers whose clocks let some deliveries through out of order: that is what they count."""
 PAGE = """# A page
@@ -32,9 +35,13 @@ nobody writes this one
 """
 
 
+def of_page(name: str) -> Study:
+    return registry.get(name.partition("-")[0])
+
+
 @pytest.mark.parametrize("name", STORED)
 def test_the_tables_of_a_page_are_those_of_its_stored_numbers(name: str) -> None:
-    study, page = registry.get(name), (PAPERS / f"{name}.md").read_text()
+    study, page = of_page(name), (PAPERS / f"{name}.md").read_text()
     rows = tables.read(study, (PAPERS / "numbers" / f"{name}.csv").read_text())
     text, _ = tables.written(page, study, tables.module_of(study).TABLES, rows)
     assert text == page, f"`causeway tables {name}` writes other tables"
@@ -42,7 +49,7 @@ def test_the_tables_of_a_page_are_those_of_its_stored_numbers(name: str) -> None
 
 @pytest.mark.parametrize("name", STORED)
 def test_stored_runs_kept_the_order_they_promise(name: str) -> None:
-    study = registry.get(name)
+    study = of_page(name)
     rows = tables.read(study, (PAPERS / "numbers" / f"{name}.csv").read_text())
     assert rows and (name in PROBABILISTIC or all(row["violations"] in (0, None) for row in rows))
 
@@ -90,6 +97,39 @@ def test_stored_runs_are_kept_only_with_the_option_add(folder: Path, tmp_path: P
     again = tables.read(study, tables.text_of(study, ("packets",), both))
     assert [row["packets"] for row in again] == [row["packets"] for row in both]
     assert [row["parameters"] for row in again] == [row["parameters"] for row in both]
+
+
+def test_numbers_of_several_versions_of_an_engine_are_kept_apart_beside_their_own_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = registry.get("icpp18")
+    for version in ("one", "two"):
+        made = run_job(Job("icpp18", {"nodes": 4}, 1, "inline")).tables
+        store.write_run(tmp_path / version, {**made, "runs": {**made["runs"], "engine_version": [version]}})
+    folders = [tmp_path / "one", tmp_path / "two"]
+    assert [row["engine"] for row in tables.reduced(study, ("packets",), folders)] == ["inline"], (
+        "one replaces the other"
+    )
+    monkeypatch.setattr(
+        tables.module_of(study), "TABLES", {"small": lambda runs: sorted(r["engine"] for r in runs.rows)}
+    )
+    page = tmp_path / "icpp18-versions.md"
+    page.write_text(PAGE)
+    tables.update(study, folders, page, by_version=True)
+    assert "\none\ntwo\n" in page.read_text()
+    assert [path.name for path in (tmp_path / "numbers").iterdir()] == ["icpp18-versions.csv"]
+
+
+def test_a_change_between_versions_is_that_of_the_same_seeds() -> None:
+    study = registry.get("mobile20")
+
+    def of(*delays: float) -> Measured:
+        return Measured(study, tuple({"seed": seed, "delay": delay} for seed, delay in enumerate(delays)))
+
+    assert change(of(1.0, 2.0, 3.0), of(1.0, 2.0, 3.0), "delay") == "equal in every run"
+    assert change(of(1.0, 20.0, 300.0), of(2.0, 21.0, 301.1), "delay").startswith("**1.03 ± 0.1"), "seeds differ more"
+    assert change(of(1.0, 2.0, 3.0), of(2.0, 1.0, 3.1), "delay").startswith("0.0333 ± "), "it may be none"
+    assert change(of(1.0), of(), "delay") == ""
 
 
 def test_a_table_with_a_point_that_was_not_run_is_left_and_named(folder: Path, tmp_path: Path, monkeypatch) -> None:

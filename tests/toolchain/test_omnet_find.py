@@ -63,6 +63,16 @@ def test_the_chosen_root_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert find_omnetpp() is None
 
 
+def test_an_omnetpp_beside_the_inet_that_is_named_comes_before_the_home_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path / "home" / "omnetpp-6.2", "6.2")
+    root = install(tmp_path / "sims" / "omnetpp-6.1", "6.1")
+    monkeypatch.setenv("INET_ROOT", str(install_inet(tmp_path / "sims" / "inet-4.5")))
+    found = find_omnetpp()
+    assert found is not None and found.root == root and found.has_inet
+
+
 def test_path_comes_before_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path / "home" / "omnetpp-6.2", "6.2")
     on_path = install(tmp_path / "somewhere", "6.1")
@@ -125,18 +135,18 @@ def test_an_inet_that_needs_a_newer_omnetpp_is_skipped_or_refused_if_it_is_the_o
 @pytest.mark.parametrize(("version", "how"), [("4.4.1", "older"), ("4.8.0", "newer"), ("5.0.0", "newer")])
 def test_an_inet_that_the_adapter_is_not_written_for_is_refused(tmp_path: Path, version: str, how: str) -> None:
     root = install(tmp_path / "omnetpp", "6.4")
-    why = inet_refusal(install_inet(tmp_path / "inet", version), root, "6.4")
-    assert (
-        why is not None and f"INET {version}" in why and f"is {how} than the versions that the adapter supports" in why
-    )
-    assert "4.5, 4.6 or 4.7" in why
+    inet = install_inet(tmp_path / "inet", version)
+    why = inet_refusal(inet, root, "6.4")
+    assert why is not None and f"INET {version}" in why
+    assert f"is {how} than the versions that the adapter supports" in why
+    assert "(4.5, 4.6, 4.7): build INET 4.7 beside OMNeT++ 6.4" in why
+    assert "build INET 4.5 beside OMNeT++ 6.1" in (inet_refusal(inet, root, "6.1") or ""), "one that 6.1 can build"
 
 
 def test_a_library_in_debug_mode_only_is_refused_with_the_mode_to_build(tmp_path: Path) -> None:
     root = install(tmp_path / "omnetpp", "6.1", built="dbg")
-    assert "only in debug mode built" in (omnetpp_refusal(root) or "") and "MODE=release" in (
-        omnetpp_refusal(root) or ""
-    )
+    why = omnetpp_refusal(root)
+    assert why is not None and "is built only in debug mode: " in why and "make MODE=release" in why
     inet = install_inet(tmp_path / "inet", built="libINET_dbg.so")
     why = inet_refusal(inet, root, "6.1")
     assert why is not None and "is built only in debug mode: build it with make MODE=release" in why
