@@ -114,9 +114,9 @@ class PerNode(Protocol):
         self.now_ps = 0
         self.stop = False
         self.nodes: list[Node] = []
-        self.guests: dict[int, bool] = {}
+        self._guests: dict[int, bool] = {}
         """The nodes that come and go, and whether each was there at the beginning."""
-        self.traffic: vehicles.Traffic | None = None
+        self._traffic: vehicles.Traffic | None = None
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
         self._kept = KeptPackets(copies_of_broadcast, self.packet_lifetime_ps)
@@ -298,7 +298,7 @@ class PerNode(Protocol):
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
-        self.guests, self.traffic = presence.guests_of(context.network), vehicles.begin(self)
+        self._guests, self._traffic = presence.guests_of(context.network), vehicles.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
@@ -322,12 +322,12 @@ class PerNode(Protocol):
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
-        there = self.guests.get(id_, True)
-        self.nodes.append(self.make_node(id_) if there else presence.absent(self, id_))
+        there = self._guests.get(id_, True)
+        self.nodes.append(self._new_node(id_) if there else presence.absent(self, id_))
         if not there:
             self.note(LEFT, id_, -1)
 
-    def make_node(self, id_: int) -> Node:
+    def _new_node(self, id_: int) -> Node:
         """Return a new node with an id."""
         self.acting = id_
         node = self.make(id_)
@@ -374,8 +374,8 @@ class PerNode(Protocol):
 
     def discard(self) -> None:
         """End SUMO, if it runs."""
-        if self.traffic is not None:
-            self.traffic.close()
+        if self._traffic is not None:
+            self._traffic.close()
 
     def scalars(self) -> Mapping[str, float]:
         """Return the number of packets sent."""

@@ -31,7 +31,7 @@ def guests_of(network: Network | None) -> dict[int, bool]:
 
 def change(runtime: PerNode, node: int, up: bool) -> None:
     """Let a node recover or fail; let a guest come or go."""
-    if node in runtime.guests:
+    if node in runtime._guests:
         if up:
             _come(runtime, node)
         elif not isinstance(runtime.nodes[node], Absent):
@@ -45,7 +45,7 @@ def change(runtime: PerNode, node: int, up: bool) -> None:
 
 
 def _come(runtime: PerNode, node: int) -> None:
-    runtime.nodes[node] = runtime.make_node(node)
+    runtime.nodes[node] = runtime._new_node(node)
     runtime.acting = runtime.nodes[node]
     runtime.note(JOINED, node, -1)
     runtime.nodes[node].on_start()

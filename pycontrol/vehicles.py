@@ -202,7 +202,7 @@ def vehicle_of(runtime: Any, node: int) -> Vehicle:
     Raises:
         Misuse: The node is no vehicle.
     """
-    traffic: Traffic | None = getattr(runtime, "traffic", None)
+    traffic: Traffic | None = getattr(runtime, "_traffic", None)
     found = None if traffic is None else traffic.vehicles.get(node)
     if found is None:
         raise Misuse(

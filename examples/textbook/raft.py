@@ -4,9 +4,9 @@
     causeway run examples/textbook/raft.py --set nodes=5 --log info
 
 After D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm* (2014), Section 5. Broadcasts
-are commands, which any node accepts; deliveries apply them. A node may fail and recover; its term, vote and log are
-saved. Verdict: there is at most one leader in a term, logs match, and committed entries are never lost. The careless
-version votes for candidates with older logs, and the generous one for every candidate.
+are commands, deliveries apply them; a node that recovers has its term, vote and log. Verdict: there is at most one
+leader in a term, logs match, and committed entries are never lost. The careless version votes for candidates with older
+logs, and the generous one for every candidate.
 """
 
 from itertools import combinations

@@ -394,7 +394,7 @@ async def _signal():
         (_subprocess, "a subprocess would leave the simulation"),
         (_popen, "a subprocess in node0 would leave the simulation"),
         (_thread, "a thread in node0 would leave the simulation: use asyncio.create_task"),
-        (_tls, "create_connection.ssl=....* would leave the simulation: use plain text"),
+        (_tls, "create_connection.ssl=....* would leave the simulation: talk in plain text"),
         (_reader, "add_reader would leave the simulation: use create_datagram_endpoint"),
         (_signal, r"add_signal_handler\(2\) would leave the simulation"),
     ],

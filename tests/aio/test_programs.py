@@ -142,4 +142,4 @@ def test_processes_are_stopped_when_their_time_is_over():
 def test_too_many_processes_are_refused():
     done = _command("--real", "1000")
     assert done.returncode == 2
-    assert re.fullmatch(r"causeway: --real 1000: .* 1 to 64 .*\n", done.stderr)
+    assert re.fullmatch(r"causeway: --real is 1000; .* 1 to 64 .*\n", done.stderr)

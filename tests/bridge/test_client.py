@@ -216,7 +216,7 @@ def test_the_adapter_refuses_a_controller_of_another_contract(ticker: Path, chan
 def test_the_adapter_refuses_bytes_that_are_no_frame(ticker: Path, junk: bytes) -> None:
     status, reported = adapter_against(ticker, junk)
     assert status == 3
-    assert "no frame of this contract" in reported
+    assert "not a frame of this contract" in reported
 
 
 def test_the_adapter_refuses_actions_that_come_too_late(ticker: Path) -> None:

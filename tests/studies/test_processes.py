@@ -161,5 +161,5 @@ def test_runs_of_another_command_come_last(tmp_path):
 def test_the_number_of_processes_is_checked():
     jobs = campaign.plan(TOY, "inline", [{"messages": 20}], 1, 3)
     assert processes.processes_for(jobs, 8) == 3 and processes.processes_for(jobs[:1], None) == 1
-    with pytest.raises(UserError, match="at least one"):
+    with pytest.raises(UserError, match="at least 1"):
         processes.processes_for(jobs, 0)
