@@ -13,7 +13,7 @@ import pytest
 
 import causeway as cw
 from causeway.errors import RunError, UserError
-from tests.helpers.learners import NODES, Asker, Keeper, Talker, always, kept
+from tests.helpers.learners import NODES, Asker, Insistent, Keeper, Talker, always, kept
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -119,6 +119,18 @@ def test_agents_that_ask_when_they_like_take_turns_in_the_order_of_time():
     times = [time for time, _ in asked]
     assert times == sorted(times) and len(set(times)) > 10
     assert asked[:4] == [(0.05 + 0.01 * n + 0.001, f"node_{n}") for n in range(4)] or len(asked) > 10
+    env.close()
+
+
+def test_an_agent_that_asks_in_its_decision_decides_at_the_next_instant_with_events():
+    env = turns(agent=Insistent)
+    env.reset(seed=2)
+    times = []
+    for _ in env.agent_iter():
+        _, _, terminated, truncated, info = env.last()
+        times.append(info.get("time_s"))
+        env.step(None if terminated or truncated else 1)
+    assert times == sorted(times) and all(len(node.sent) >= 20 for node in env.result().nodes)
     env.close()
 
 
