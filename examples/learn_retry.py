@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from gymnasium.spaces import Box, Discrete
+from matplotlib.figure import Figure
 from scipy.stats import t
 
 import causeway as cw
@@ -127,8 +128,9 @@ def train(updates: int = 30) -> Any:
     for _ in range(updates):
         model.learn(250 * HOSTS, reset_num_timesteps=False)
         rewards[model.num_timesteps] = float(model.rollout_buffer.rewards.mean())
-    axes = pd.Series(rewards).plot(figsize=(6, 3), xlabel="decisions", ylabel="mean reward of a decision")
-    axes.figure.savefig("learn_retry.svg", bbox_inches="tight")
+    figure = Figure((6, 3), layout="constrained")
+    pd.Series(rewards).plot(ax=figure.subplots(), xlabel="decisions", ylabel="mean reward of a decision")
+    figure.savefig("learn_retry.svg")
     return model
 
 
