@@ -1,12 +1,14 @@
 """Pause a run at each instant at which agents decide, and call their actions before the time goes on.
 
-A window of events is handled instant by instant. All events of an instant are handled before the agents that asked in
-it observe, so that no agent sees less than another one; they act in the order of their ids.
+A window of events is handled up to the end of an instant at which agents ask. All events of an instant are handled
+before the agents that asked in it observe, so that no agent sees less than another one; they act in the order of their
+ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_calls import answer_to
 from causeway.pycontrol.stepping import call_as_handler, part_of
+
+NODE = int(Kind.NODE)
+Row = tuple[int, int, int, int, int]
 
 
 class Decisions:
@@ -37,6 +42,7 @@ class Decisions:
         self._reaction_ps = reaction_ps
         self._begun = False
         self._late: list[int] = []
+        self._handled = 0
         self._protocol: PerNode
 
     def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
@@ -46,13 +52,14 @@ class Decisions:
         if not self._begun:
             self._begun = True
             self._protocol, self._late = protocol, list(agents_of(protocol))
+            protocol._rows = partial(self._up_to_pause, protocol)  # type: ignore[method-assign]
             yield
         done = 0
-        for end in self._ends(window):
-            parts.append(answer_to(part_of(window, done, end, False), protocol))
-            self.now_ps = int(window.time_ps[end - 1])
-            self._note(window, done, end, protocol)
-            done = end
+        while done < len(window):
+            parts.append(answer_to(part_of(window, done, len(window), False), protocol))
+            begin, done = done, done + self._handled
+            self.now_ps = int(window.time_ps[done - 1])
+            self._note(window, begin, done, protocol)
             if parts[-1].stop:
                 done = len(window)
                 break
@@ -79,14 +86,19 @@ class Decisions:
         self._look(list(agents_of(self._protocol)))
         yield
 
-    def _ends(self, window: Window) -> list[int]:
-        """Return the index behind the last event of each instant."""
-        times = window.time_ps
-        return [*(np.flatnonzero(times[1:] != times[:-1]) + 1).tolist(), len(window)] if len(window) else []
+    def _up_to_pause(self, protocol: PerNode) -> Iterator[Row]:
+        """Yield the rows of a window up to the end of the first instant at which an agent asks, or a node goes."""
+        self._handled, last_ps, went = 0, -1, False
+        for row in zip(*protocol._columns, strict=True):
+            if row[1] != last_ps >= 0 and (went or self.asked):
+                return
+            last_ps, went = row[1], went or row[0] == NODE
+            self._handled += 1
+            yield row
 
     def _note(self, window: Window, begin: int, end: int, protocol: PerNode) -> None:
         """Take note of agents that went down or came up."""
-        for row in np.flatnonzero(window.kind[begin:end] == Kind.NODE) + begin:
+        for row in np.flatnonzero(window.kind[begin:end] == NODE) + begin:
             node, up = int(window.node[row]), bool(window.arg[row])
             if isinstance(protocol.nodes[node], Agent):
                 self.went.append((node, up))

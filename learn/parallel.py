@@ -41,7 +41,7 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
         self._lives = Lives(episode.agents)
         self._lives.follow(episode.decisions.went, episode.decisions.asked)
         self.agents = list(self._lives.names.values())
-        return self._observations(episode), dict.fromkeys(self.agents, episode.info)
+        return self._observations(episode), {name: dict(episode.info) for name in self.agents}
 
     def step(
         self, actions: Mapping[str, Any]
@@ -65,7 +65,7 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
         terminations = {name: name in left for name in names}
         truncations = {name: decisions.over and name not in left for name in names}
         self.agents = [] if decisions.over else list(self._lives.names.values())
-        return observations, rewards, terminations, truncations, dict.fromkeys(names, episode.info)
+        return observations, rewards, terminations, truncations, {name: dict(episode.info) for name in names}
 
     def _observations(self, episode: Episode, left: Iterable[str] = ()) -> dict[str, Any]:
         names = [*left, *self._lives.names.values()]

@@ -77,7 +77,7 @@ class Turns(Environment, AECEnv[str, Any, Any]):
                 self._seen[name], self.rewards[name] = decisions.views[node]
             self.terminations[name] = name in left
             self.truncations[name] = decisions.over and name not in left
-            self.infos[name] = episode.info
+            self.infos[name] = dict(episode.info)
         self._turns = [self._lives.names[node] for node in decisions.asked]
         self._select()
 

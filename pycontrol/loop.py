@@ -14,7 +14,7 @@ from typing import Protocol as TypingProtocol
 
 from causeway.bridge.engine import Engine, Finish, RunSpec, Session
 from causeway.bridge.events import Actions, Kind, Window
-from causeway.bridge.memory import OutOfMemory
+from causeway.bridge.memory import Allowance, OutOfMemory
 from causeway.bridge.validation_finish import check_finish
 from causeway.bridge.validation_frames import FrameValidator
 from causeway.bridge.validation_spec import check_spec
@@ -81,9 +81,9 @@ class Steps(TypingProtocol):
 
 
 @contextlib.contextmanager
-def controlled() -> Iterator[None]:
-    """Watch and confine the protocol's code while the loop runs."""
-    with watchdog(whole_run=True), breakpoints(), noticing_interrupts(), own_code("a protocol"):
+def controlled(memory: Allowance | None = None) -> Iterator[None]:
+    """Watch and confine the protocol's code while the loop runs; `memory` is the limit of a run that has begun."""
+    with watchdog(run=memory or Allowance()), breakpoints(), noticing_interrupts(), own_code("a protocol"):
         yield
 
 

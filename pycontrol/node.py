@@ -346,7 +346,7 @@ class PerNode(Protocol):
             window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
             window.arg.tolist(),
         )  # fmt: skip
-        self._handle(zip(*self._columns, strict=True))
+        self._handle(self._rows())
         self._kept.forget_old(self.now_ps)
         self._classes.after_window()
         # other networks keep packets until their lifetime is over, so the number of packets does not show the load
@@ -386,6 +386,10 @@ class PerNode(Protocol):
         return in_words(self._kept.packets, self.timers)
 
     # ---- inside ---------------------------------------------------------------------------------------------------
+    def _rows(self) -> Iterable[tuple[int, int, int, int, int]]:
+        """Return the events of the window, in order. Learning environments replace it, to stop between two of them."""
+        return zip(*self._columns, strict=True)
+
     @calls_handlers
     def _handle(self, rows: Iterable[tuple[int, int, int, int, int]]) -> None:
         """Call the handlers of events (kind, time_ps, node, ref, arg). Nearly all are arrivals, so these come first."""

@@ -75,8 +75,8 @@ def limit_s(usual_s: float = LIMIT_S) -> float:
 
 
 @contextlib.contextmanager
-def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None]:
-    """Watch the handlers that run in the block, and with `whole_run` also the memory that the process takes.
+def watchdog(usual_s: float = LIMIT_S, run: Allowance | None = None) -> Iterator[None]:
+    """Watch the handlers that run in the block, and the memory that the process takes if `run` limits it.
 
     Nothing is watched outside the main thread, or if the process's real-time timer is in use.
     """
@@ -85,7 +85,7 @@ def watchdog(usual_s: float = LIMIT_S, whole_run: bool = False) -> Iterator[None
     if not is_main or signal.getitimer(signal.ITIMER_REAL)[0] > 0:
         yield
         return
-    before = signal.signal(signal.SIGALRM, _Watch(limit, Allowance() if whole_run else None))
+    before = signal.signal(signal.SIGALRM, _Watch(limit, run))
     signal.siginterrupt(signal.SIGALRM, False)  # system calls of libraries are restarted and do not fail
     check_s = min(LONGEST_CHECK_S, limit / CHECKS)
     signal.setitimer(signal.ITIMER_REAL, check_s, check_s)

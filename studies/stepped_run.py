@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any, Generic, TypeVar
 
 from causeway.bridge.engine import RunSpec
+from causeway.bridge.memory import Allowance
 from causeway.errors import UserError
 from causeway.pycontrol.confined import confined
 from causeway.pycontrol.loop import Outcome, Steps, controlled
@@ -28,6 +29,7 @@ class SteppedRun(Generic[N]):
         self._begun: StartedRun | None = None
         self._run: Generator[None, None, Outcome] | None = None
         self._outcome: Outcome | None = None
+        self._memory: Allowance | None = None
         self._until_end = ExitStack()
 
     @property
@@ -55,7 +57,7 @@ class SteppedRun(Generic[N]):
         """End the run and the process of the simulator. The results so far are lost."""
         if self._run is not None:
             run, self._run = self._run, None
-            with self._until_end, controlled():
+            with self._until_end, controlled(self._memory):
                 run.close()
 
     @property
@@ -76,6 +78,7 @@ class SteppedRun(Generic[N]):
         The stand-ins for clocks and the like stay in place at pauses, where they call the real functions: to replace
         hundreds of functions at each pause would take milliseconds.
         """
+        self._memory = Allowance()
         self._until_end.enter_context(confined())
         self._run = self._started.run(steps)
 
@@ -86,7 +89,7 @@ class SteppedRun(Generic[N]):
             return False
         self._run = None
         try:
-            with contained(self._job.study.name), self._job.study_code.watched(), controlled():
+            with contained(self._job.study.name), self._job.study_code.watched(), controlled(self._memory):
                 try:
                     next(run)
                 except StopIteration as end:

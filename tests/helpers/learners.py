@@ -51,6 +51,15 @@ class Asker(Talker):
             self.ask()
 
 
+class Insistent(Asker):
+    """Asks again in its decisions, so that the next one is at the next instant with events."""
+
+    def act(self, action: int) -> None:
+        super().act(action)
+        if len(self.sent) < 20:
+            self.ask()
+
+
 class Keeper(cw.Node):
     """Lets node 1 fail after 250 ms and recover after 520 ms."""
 

@@ -13,7 +13,7 @@ import pytest
 
 import causeway as cw
 from causeway.errors import RunError, UserError
-from tests.helpers.learners import NODES, Asker, Keeper, Talker, always, kept
+from tests.helpers.learners import NODES, Asker, Insistent, Keeper, Talker, always, kept
 
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -122,19 +122,39 @@ def test_agents_that_ask_when_they_like_take_turns_in_the_order_of_time():
     env.close()
 
 
-def test_a_vector_environment_plays_the_episodes_of_single_ones():
-    more = {"others": always, "episode": SECOND}
-    vector = learn.vector_env(2, Talker, NETWORKS["inline"], seed=7, **more)
+def test_an_agent_that_asks_in_its_decision_decides_at_the_next_instant_with_events():
+    env = turns(agent=Insistent)
+    env.reset(seed=2)
+    times = []
+    for _ in env.agent_iter():
+        _, _, terminated, truncated, info = env.last()
+        times.append(info.get("time_s"))
+        env.step(None if terminated or truncated else 1)
+    assert times == sorted(times) and all(len(node.sent) >= 20 for node in env.result().nodes)
+    env.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_members_of_a_vector_environment_have_the_digests_of_single_runs(engine):
+    more = {"others": always, "episode": SECOND, "engine": engine}
+    vector = learn.vector_env(2, Talker, NETWORKS[engine], seed=7, **more)
     seen, _ = vector.reset(seed=[7, 8])
-    steps = [seen]
-    for _ in range(5):
-        steps.append(vector.step(np.array([1, 0]))[0])
+    steps, truncated = [seen], np.array([False])
+    while not truncated.any():
+        seen, _, _, truncated, infos = vector.step(np.array([1, 0]))
+        steps.append(seen)
+    assert truncated.all()
     vector.close()
     for copy, action in enumerate((1, 0)):
-        env = learn.gym_env(Talker, NETWORKS["inline"], **more)
-        single = [env.reset(seed=7 + copy)[0], *(env.step(action)[0] for _ in range(5))]
+        env = learn.gym_env(Talker, NETWORKS[engine], **more)
+        single, over = [env.reset(seed=7 + copy)[0]], False
+        while not over:
+            seen, _, _, over, info = env.step(action)
+            single.append(seen)
         assert np.array_equal(np.array(steps)[:, copy], single)
+        assert infos["digest"][copy] == info["digest"]
         env.close()
+    assert infos["digest"][0] != infos["digest"][1]
 
 
 @pytest.mark.parametrize("engine", SIMULATORS)
