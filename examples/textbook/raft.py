@@ -4,9 +4,8 @@
     causeway run examples/textbook/raft.py --set nodes=5 --log info
 
 After D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm* (2014), Section 5. Broadcasts
-are commands, deliveries apply them; a node that recovers has its term, vote and log. Verdict: there is at most one
-leader in a term, logs match, and committed entries are never lost. The careless version votes for candidates with older
-logs, and the generous one for every candidate.
+are commands, deliveries apply them; a node that recovers has its term, vote and log. Verdict: one leader in a term,
+equal logs, no lost entries. The careless version votes for candidates with older logs, the generous one for all.
 """
 
 from itertools import combinations
