@@ -10,6 +10,7 @@ import pytest
 import causeway as cw
 from causeway.cli.console import console
 from causeway.cli.run import InProject, RunOptions, run_study
+from causeway.studies import run_warnings
 from tests.helpers.inet_probe import needs_inet
 from tests.helpers.inet_projects import PROJECTS
 
@@ -78,7 +79,10 @@ def test_overridden_lines_removed_submodules_and_modules_that_come_later_are_no_
     assert "*.late.numPcapRecorders matches no parameter" in warning
 
 
-def test_python_prints_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_prints_the_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process prints each warning once; every way to run it is asked for here."""
     (tmp_path / "more.ini").write_text(MORE)
     ini = PROJECTS["aodv"].write(tmp_path)
     ini.write_text(ini.read_text() + MISSPELT)
@@ -89,7 +93,9 @@ def test_python_prints_the_warning(tmp_path: Path, capsys: pytest.CaptureFixture
 
     network = cw.InetNetwork(20, ini=str(ini), config="Misspelt")
     for out in (None, tmp_path / "out"):
+        monkeypatch.setattr(run_warnings, "_printed", set())
         cw.run(Quiet, network, until=cw.seconds(2), out=out)
         assert "causeway: warning: more.ini:2: *.host[*].mobilty.speed matches no" in capsys.readouterr().err
+    monkeypatch.setattr(run_warnings, "_printed", set())
     cw.sweep(Quiet, {"start_ps": [0]}, lambda start_ps: network, seeds=[1, 2], until=cw.seconds(2))
     assert capsys.readouterr().err.count("causeway: warning: more.ini:2: *.host[*].mobilty.speed matches no") == 1
