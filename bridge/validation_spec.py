@@ -125,13 +125,19 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
                 _whole(study, f"the {name} of {what}", getattr(one, name), -MOST_INT32 - 1, MOST_INT32)
             _whole(study, f"the radius_mm of {what}", one.radius_mm, 1, MOST_INT32)
             continue
+        if isinstance(one, Partition) and not isinstance(one.one_way, bool | np.bool_):
+            _refuse(study, f"one_way of {what}", repr(one.one_way), "True, False")
         sides = () if isinstance(one, LinkFailure) else (one.one, one.other)
         if not all(isinstance(side, tuple | list) for side in sides):
             _refuse(study, f"a side of {what}", sides, "a tuple of nodes, as in Partition((0, 1), (2, 3), ...)")
+        if not all(sides):
+            _refuse(study, what, "a partition with an empty side", "nodes on both sides")
         nodes = (one.a, one.b) if isinstance(one, LinkFailure) else (*one.one, *one.other)
         for node in nodes:
             _whole(study, f"a node of {what}", node, *_bounds("Troubles", "side_node", nodes=network.nodes))
         if len(set(nodes)) < len(nodes):
+            if isinstance(one, LinkFailure):
+                _refuse(study, what, "a link failure between a node and itself", "two nodes")
             _refuse(study, what, "a partition that names a node twice", "each node once, on one side")
         if isinstance(one, LinkFailure) and isinstance(network, MobileNetwork):
             _check_link_failure(study, what, one, network)

@@ -227,7 +227,12 @@ def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list
         return [dict(given)]
     if sweep not in study.sweeps:
         raise unknown(f"sweep of study {study.name}", sweep, study.sweeps)
-    return [{**point, **given} for point in study.sweeps[sweep]]
+    before = study.sweeps[sweep]
+    points = [{**point, **given} for point in before]
+    swept = [name for name in given if len({str(point.get(name)) for point in before}) > 1]
+    if swept and len({str(sorted(point.items())) for point in points}) < len(points):
+        raise UserError(f"--set {swept[0]} replaces what --sweep {sweep} varies, so that points are equal; remove one")
+    return points
 
 
 def _recorded(job: Job, out_dir: Path) -> Job:

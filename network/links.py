@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causeway.errors import UserError
+from causeway.network.field_shapes import WHOLE
 from causeway.network.random import draw_unit
 from causeway.proto.contract import constant, pb
 
@@ -60,13 +61,18 @@ class Links:
             )
         self._check_within("loss", self.loss, 0, 1, delay.shape)
         self._check_within("bps", self.bps, 0, MOST_BPS, delay.shape)
+        if (bps := self._table("bps", self.bps)).size and (bps % 1).any():
+            raise UserError("Links: bps has a fraction; allowed: whole bits per second, as in 5_000_000")
+        if self.queue_bytes and not bps.any():
+            raise UserError("Links: queue_bytes bounds the queue of links with a bandwidth; set bps, too")
         if isinstance(self.queue_bytes, bool) or not isinstance(self.queue_bytes, int) or not self.queue_bytes >= 0:
             raise UserError(f"Links: queue_bytes is {self.queue_bytes!r}; allowed: a whole number, 0 and up")
         site = np.asarray(self.site)
         if site.ndim != 1 or (len(site) and site.dtype.kind not in "iu"):
             raise UserError("Links: site must be a list of whole numbers, the site of each node")
         if len(site) and not ((site >= 0) & (site < len(delay))).all():
-            raise UserError(f"Links: a node is at site {site.max()}; delay_ms has sites 0 to {len(delay) - 1}")
+            wrong = site[(site < 0) | (site >= len(delay))][0]
+            raise UserError(f"Links: a node is at site {wrong}; delay_ms has sites 0 to {len(delay) - 1}")
 
     @classmethod
     def of(cls, sites: int, delay_ms: Callable[[int, int], float], **fields: Any) -> Links:
@@ -77,16 +83,19 @@ class Links:
             delay_ms: Returns the latency in ms, or `math.inf` where there is no link.
             fields: Any other field of Links.
         """
-        return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)], float), **fields)
+        return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)]), **fields)
 
     @classmethod
     def graph(cls, nodes: int, edges: Iterable[tuple[int, int]], delay_ms: float = 0.0, **fields: Any) -> Links:
         """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
+        if not WHOLE.fits(nodes) or nodes < 1:
+            raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 and up")
         table = np.full((nodes, nodes), math.inf)
-        for a, b in edges:
-            if not (0 <= a < nodes and 0 <= b < nodes) or a == b:
-                raise UserError(f"Links.graph: an edge joins {a} and {b}; there are nodes 0 to {nodes - 1}")
-            table[a, b] = table[b, a] = delay_ms
+        for edge in edges:
+            pair = tuple(edge)
+            if len(pair) != 2 or not all(WHOLE.fits(end) and 0 <= end < nodes for end in pair) or pair[0] == pair[1]:
+                raise UserError(f"Links.graph: an edge is {edge!r}; allowed: two of the nodes 0 to {nodes - 1}")
+            table[pair] = table[pair[::-1]] = delay_ms
         return cls(table, **fields)
 
     @classmethod
@@ -99,13 +108,16 @@ class Links:
         import pandas as pd
 
         try:
-            rows = pd.read_csv(path, dtype={"from": str, "to": str})
+            rows = pd.read_csv(path, dtype={"from": str, "to": str}, skipinitialspace=True, keep_default_na=False)
         except (OSError, ValueError) as error:
             raise UserError(f"{path} cannot be read as CSV: {error}") from None
-        if missing := [name for name in COLUMNS if name not in rows]:
-            raise UserError(f"{path} has no column {missing[0]!r}; it needs {', '.join(COLUMNS)}")
-        if not pd.api.types.is_numeric_dtype(rows["delay_ms"]) or rows.isna().to_numpy().any():
+        if sorted(rows.columns) != sorted(COLUMNS):
+            raise UserError(f"{path} has the columns {', '.join(rows.columns)}; it needs {', '.join(COLUMNS)}")
+        if not pd.api.types.is_numeric_dtype(rows["delay_ms"]) or not rows[["from", "to"]].all(axis=None):
             raise UserError(f"{path} has a row without a name or a number in delay_ms")
+        twice = rows[rows.duplicated(["from", "to"])]
+        for _, row in twice.iterrows():
+            raise UserError(f"{path} has two rows from {row['from']} to {row['to']}; remove one")
         names = sorted({*rows["from"], *rows["to"]})
         number = {name: at for at, name in enumerate(names)}
         table = np.full((len(names), len(names)), math.inf)
@@ -158,9 +170,12 @@ class Links:
     @staticmethod
     def _table(name: str, values: ArrayLike) -> NDArray[np.float64]:
         try:
-            return np.asarray(values, np.float64)
-        except (TypeError, ValueError):
-            raise UserError(f"Links: {name} must be a table of numbers, with rows of one length") from None
+            table = np.asarray(values)
+        except ValueError:  # rows of several lengths
+            table = np.empty(0, object)
+        if table.dtype.kind not in "iuf":
+            raise UserError(f"Links: {name} must be a table of numbers, with rows of one length")
+        return table.astype(np.float64)
 
     def _check_within(self, name: str, values: ArrayLike, least: float, most: float, shape: tuple[int, ...]) -> None:
         table = self._table(name, values)
@@ -178,6 +193,8 @@ def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
         degree: The mean number of neighbours, 2 and up.
         seed: The seed; equal seeds give equal graphs.
     """
+    if not (WHOLE.fits(nodes) and WHOLE.fits(degree) and WHOLE.fits(seed)):
+        raise UserError(f"random_edges: nodes={nodes!r}, degree={degree!r}, seed={seed!r}; allowed: whole numbers")
     if nodes < 3 or not 2 <= degree < nodes:
         raise UserError(f"random_edges: {nodes} nodes with degree {degree}; allowed: 3 nodes and up, degree 2 and up")
 

@@ -110,7 +110,7 @@ def _check_stays(network: AbstractNetwork | MobileNetwork | InetNetwork) -> None
 
 def _with_own_nodes(network: AbstractNetwork | MobileNetwork | InetNetwork, nodes: int, first_host: int = 0) -> None:
     """Fill in the nodes of a workload that gets them from its network."""
-    if isinstance(network.workload, Workload) and isinstance(nodes, int):
+    if isinstance(network.workload, Workload) and WHOLE.fits(nodes):
         object.__setattr__(network, "workload", network.workload.on(nodes, first_host))
 
 

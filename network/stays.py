@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import is_number
+from causeway.network.field_shapes import WHOLE, is_number
 from causeway.network.random import draw_unit
 from causeway.network.workload import LATEST_PS, Faults
 from causeway.proto.contract import pb
@@ -43,6 +43,8 @@ class Stays:
             values = np.asarray(getattr(self, name))
             if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
                 raise UserError(f"Stays: {name} must be a list of whole numbers")
+            if len(values) and int(values.max()) > np.iinfo(kind).max:
+                raise UserError(f"Stays: {name} has {values.max()}, which is too high")
             object.__setattr__(self, name, values.astype(kind))
         if not len(self.node) == len(self.from_ps) == len(self.to_ps):
             raise UserError("Stays: node, from_ps and to_ps have different lengths; each row is a stay")
@@ -72,6 +74,8 @@ class Stays:
         for name, value in (("per_s", per_s), ("mean_s", mean_s)):
             if not is_number(value) or not 0 < value < math.inf:
                 raise UserError(f"Stays.poisson: {name} is {value!r}; allowed: a number above 0")
+        if not all(map(WHOLE.fits, (nodes, seed, first, present))):
+            raise UserError("Stays.poisson: nodes, seed, first and present must be whole numbers")
         if not 0 <= first <= nodes or not 0 <= present <= nodes - first:
             shown = f"{nodes} nodes, first={first}, present={present}"
             raise UserError(f"Stays.poisson: {shown}; allowed: first + present up to the number of nodes")

@@ -28,6 +28,8 @@ from causeway.pycontrol.protocol_errors import ProtocolError
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 INTERVAL_FACTOR = 8
 """The factor by which the number of windows grows from one comparison to the next."""
+DEFAULTS = "()"
+"""Marks the defaults of a method among the attributes."""
 OF_A_CLASS = (
     types.FunctionType, type, types.ModuleType, staticmethod, classmethod, property, functools.cached_property,
 )  # fmt: skip
@@ -68,6 +70,12 @@ class ClassState:
 
 
 def _reported(base: type, name: str) -> str:
+    if name.endswith(DEFAULTS):
+        method = f"{base.__name__}.{name.removesuffix(DEFAULTS)}"
+        return (
+            f"a default value of {method} was changed during the run: all nodes share it, without any message; write "
+            "None as the default, and make a new object in the method"
+        )
     value = vars(base).get(name)
     kind = type(value).__name__
     made = f"{kind}()" if kind in ("set", "list", "dict", "deque", "Counter") else "..."
@@ -88,7 +96,13 @@ def _own(kind: type) -> Iterator[type]:
 
 def _fingerprints(base: type) -> dict[str, Hashable]:
     counters = getattr(base, "not_state", ())
-    return {
+    defaults = {
+        f"{name}{DEFAULTS}": fingerprint(given)
+        for name, function in vars(base).items()
+        if isinstance(function, types.FunctionType)
+        and (given := [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()])
+    }
+    return defaults | {
         name: fingerprint(value)
         for name, value in vars(base).items()
         if not name.startswith(("__", "_abc_")) and name not in counters and not isinstance(value, OF_A_CLASS)

@@ -15,6 +15,7 @@ from causeway.toolchain.jit import compiled
 NO_LINK_PS = constant("NO_LINK_PS")
 BIT_PS = 1e12
 NO_ROOM = np.int64(-1)
+LATEST_PS = float(constant("LATEST_PS"))
 
 
 class LinkRows(NamedTuple):
@@ -43,7 +44,7 @@ def link_rows(links: Links | None, nodes: int) -> LinkRows:
 
 @compiled
 def link_ps(links, now, one, other, size):
-    """Send a copy over the link between two sites. Return its time there, or NO_ROOM if the queue is full."""
+    """Send a copy over the link between two sites. Return its time there, or NO_ROOM (queue full, or too slow)."""
     hop = links.delay_ps[one, other]
     if len(links.bps) == 0 or links.bps[one, other] == 0:
         return hop
@@ -51,7 +52,10 @@ def link_ps(links, now, one, other, size):
     start = max(now, links.free_ps[one, other])
     if links.queue_bytes > 0 and np.float64(start - now) * bps / (8.0 * BIT_PS) > links.queue_bytes:
         return NO_ROOM
-    links.free_ps[one, other] = start + np.int64(np.ceil(np.float64(8 * size) * BIT_PS / bps))
+    busy = np.ceil(np.float64(8 * size) * BIT_PS / bps)
+    if np.float64(start) + busy > LATEST_PS:
+        return NO_ROOM
+    links.free_ps[one, other] = start + np.int64(busy)
     return links.free_ps[one, other] - now + hop
 
 

@@ -35,7 +35,8 @@ class LinkTable {
     // Returns the latency between the sites of two nodes, or kNoLink.
     int64_t latency(int from, int to) const { return delay_ps_[row(from, to)]; }
 
-    // Sends a copy, which leaves at an instant. Returns its time on the link, or kNoRoom if the queue is full.
+    // Sends a copy, which leaves at an instant. Returns its time on the link, or kNoRoom if the queue is full or it
+    // would take for ever.
     int64_t send(int from, int to, int64_t leave_ps, int32_t size_bytes) {
         const size_t link = row(from, to);
         if (bps_.empty() || bps_[link] == 0) return delay_ps_[link];
@@ -44,7 +45,9 @@ class LinkTable {
         if (queue_bytes_ > 0 && static_cast<double>(start_ps - leave_ps) * bps / (8.0 * kBitPs) > queue_bytes_)
             return kNoRoom;
         const double bits = static_cast<double>(8 * static_cast<int64_t>(size_bytes));
-        free_ps_[link] = start_ps + static_cast<int64_t>(std::ceil(bits * kBitPs / bps));
+        const double busy_ps = std::ceil(bits * kBitPs / bps);
+        if (static_cast<double>(start_ps) + busy_ps > kLatestPs) return kNoRoom;
+        free_ps_[link] = start_ps + static_cast<int64_t>(busy_ps);
         return free_ps_[link] - leave_ps + delay_ps_[link];
     }
 
@@ -55,6 +58,7 @@ class LinkTable {
 
   private:
     static constexpr double kBitPs = 1e12;
+    static constexpr double kLatestPs = 4611686018427387903.0;  // LATEST_PS
     uint64_t seed_ = 0;
     double queue_bytes_ = 0;
     std::vector<int32_t> site_;

@@ -88,10 +88,10 @@ def links(draw, nodes):
 
     own = sites == nodes and draw(st.booleans())
     site = () if own else tuple(draw(st.integers(0, sites - 1)) for _ in range(nodes))
+    bps = table([0, 20_000, 1_000_000]) if draw(st.booleans()) else np.zeros(())
     return Links(
-        table([0.0, 2.5, 30.0, math.inf]), loss=draw(st.sampled_from([0.0, 0.2])),
-        bps=table([0, 20_000, 1_000_000]) if draw(st.booleans()) else 0,
-        queue_bytes=draw(st.sampled_from([0, 150])), site=site,
+        table([0.0, 2.5, 30.0, math.inf]), loss=draw(st.sampled_from([0.0, 0.2])), bps=bps,
+        queue_bytes=draw(st.sampled_from([0, 150])) if bps.any() else 0, site=site,
     )  # fmt: skip
 
 

@@ -140,3 +140,68 @@ def test_a_random_graph_is_connected_and_has_its_mean_degree(nodes, data):
     assert reached == set(range(nodes))
     assert len(edges) == max(nodes, nodes * degree // 2) == len(set(edges))
     assert edges == random_edges(nodes, degree, seed)
+
+
+def test_a_copy_that_would_take_for_ever_is_lost_and_not_early():
+    links = Links([[0, 1], [1, 0]], bps=1)
+    script = cw.Script(np.arange(3) * 10**9, np.zeros(3, np.int32), np.full(3, 2_000_000, np.int32))
+    seen: list[float] = []
+
+    class Heard(cw.Node):
+        def on_broadcast(self, number, size_bytes):
+            self.send(cw.EVERYONE, "ask", size_bytes)
+
+        def on_packet(self, content, sender, interface):
+            seen.append(self.now)
+
+    cw.run(Heard, cw.AbstractNetwork(2, links=links), broadcasts=cw.Workload(2, script=script), until=cw.seconds(60))
+    assert not seen
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Links(TABLE, bps=0.5), "fraction"),
+        (lambda: Links(TABLE, bps="1e6"), "numbers"),
+        (lambda: Links(TABLE, queue_bytes=5), "set bps"),
+        (lambda: Links.graph(3, [(False, True)]), "edge"),
+        (lambda: Links.graph(3, [(0, 1, 5)]), "edge"),
+        (lambda: Links.graph(2.5, []), "nodes"),
+        (lambda: Links.of(2, lambda a, b: 1j), "numbers|complex"),
+        (lambda: random_edges(5, 2, "a"), "whole numbers"),
+        (lambda: Links(TABLE, site=(0, -1, 1)), "site -1"),
+        (lambda: cw.Stays(np.array([2**32 + 1]), [0], [1]), "too high"),
+        (lambda: cw.Stays.poisson(5, 1, 1, 1.5), "whole numbers"),
+        (
+            lambda: cw.run(
+                cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((0,), (1,), 0, 5, one_way="no"),))
+            ),
+            "one_way",
+        ),
+        (lambda: cw.run(cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((), (1,), 0, 5),))), "empty side"),
+    ],
+)
+def test_what_an_outsider_tried_is_one_line(make, words):
+    with pytest.raises(UserError, match=words) as error:
+        make()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("from,to,delay_ms\na,b,5\na,b,9\n", "two rows"),
+        ("from,to,delay_ms,loss\na,b,5,0.1\n", "columns"),
+    ],
+)
+def test_a_file_with_more_than_it_can_mean_is_refused(tmp_path, text, words):
+    file = tmp_path / "cities.csv"
+    file.write_text(text)
+    with pytest.raises(UserError, match=words):
+        Links.read(file)
+
+
+def test_names_may_have_spaces_around_and_be_na(tmp_path):
+    file = tmp_path / "cities.csv"
+    file.write_text("from,to,delay_ms\nNA, b,5\nb,NA,6\n")
+    assert Links.read(file)[1] == ["NA", "b"]

@@ -166,3 +166,17 @@ def test_a_small_model_detects_it_too() -> None:
     world.do(next(choice for choice in world.choices() if choice.what == "broadcast"))
     with pytest.raises(ProtocolError, match=r"^Flood.heard \(set\)"):
         world.close()
+
+
+def test_a_default_value_that_nodes_change_is_refused():
+    import causeway as cw
+
+    class Shared(cw.Node):
+        def __init__(self, seen={}):  # noqa: B006
+            self.seen = seen
+
+        def on_start(self):
+            self.seen.setdefault(self.id, 0)
+
+    with pytest.raises(cw.RunError, match=r"a default value of Shared\.__init__"):
+        cw.run(Shared, cw.AbstractNetwork(3))
