@@ -8,8 +8,9 @@ from typing import cast
 
 from causeway.deprecated import warn
 from causeway.errors import UserError
-from causeway.pycontrol.handlers import Node
-from causeway.pycontrol.protocol_errors import shown
+from causeway.pycontrol.handlers import Node, check_handlers
+from causeway.pycontrol.protocol_errors import misuse, shown
+from causeway.pycontrol.services import NoRuntime
 
 ID_NAMES = {"id", "id_", "i", "index", "me", "node", "node_id", "node_number", "number", "pid", "rank"}
 """Names of the parameter of `__init__` for the id. A parameter with any other name would get the id as a plausible but
@@ -43,6 +44,17 @@ def maker_of(make: type[Node] | Callable[[int], Node]) -> Callable[[int], Node]:
         )
     warn(f"{kind.__name__}.__init__(self, {required[0].name})", "__init__(self), and use self.id", 4)
     return cast("Callable[[int], Node]", kind)
+
+
+def new_node(make: Callable[[int], Node], id_: int) -> Node:
+    """Make the node with an id, and check that it is a new one, with handlers that are called."""
+    node = make(id_)
+    if not isinstance(node, Node):
+        raise misuse("PerNode", "make(id)", node, "a Node")
+    if not isinstance(node.runtime, NoRuntime):
+        raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is already node {node.id}")
+    check_handlers(type(node))
+    return node
 
 
 def _required(kind: type[Node]) -> list[inspect.Parameter]:

@@ -54,10 +54,9 @@ from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.handlers import Node as Node
-from causeway.pycontrol.handlers import check_handlers
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
-from causeway.pycontrol.making import maker_of
+from causeway.pycontrol.making import maker_of, new_node
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
 from causeway.pycontrol.overload import check_load, in_words
@@ -71,7 +70,7 @@ from causeway.pycontrol.protocol_errors import (
     protocol_error,
 )
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import NoRuntime, check_id, check_turn
+from causeway.pycontrol.services import check_id, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.watchdog import calls_handlers
 
@@ -330,12 +329,7 @@ class PerNode(Protocol):
     def _new_node(self, id_: int) -> Node:
         """Return a new node with an id."""
         self.acting = id_
-        node = self.make(id_)
-        if not isinstance(node, Node):
-            raise misuse("PerNode", "make(id)", node, "a Node")
-        if not isinstance(node.runtime, NoRuntime):
-            raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is already node {node.id}")
-        check_handlers(type(node))
+        node = new_node(self.make, id_)
         self._classes.add(type(node))
         node.runtime, node.id = self, id_
         return node
