@@ -49,7 +49,6 @@ stations acknowledge every 1,000 ms."""
 
 SIZE_BYTES = 100
 """Size of an application message."""
-
 SPEED_MM_S = 1_389
 """5 km/h, the speed of a walking host."""
 

@@ -94,6 +94,8 @@ def test_a_file_of_latencies_is_read_with_its_names(tmp_path):
         ("from,to,delay_ms\na,,3\n", "without a name"),
         ("", "cannot be read"),
         ("from,to,delay_ms\na,b,-3\n", "below 0"),
+        ("from,to,delay_ms\na,b,5\na,b,9\n", "two rows"),
+        ("from,to,delay_ms,loss\na,b,5,0.1\n", "columns"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path, text, words):
@@ -121,6 +123,24 @@ def test_a_wrong_file_is_one_line(tmp_path, text, words):
         (lambda: cw.AbstractNetwork(3, links=TABLE), "Links"),
         (lambda: Links.graph(3, [(0, 3)]), "nodes 0 to 2"),
         (lambda: random_edges(10, 1, 1), "degree"),
+        (lambda: Links(TABLE, bps=0.5), "fraction"),
+        (lambda: Links(TABLE, bps="1e6"), "numbers"),
+        (lambda: Links(TABLE, queue_bytes=5), "set bps"),
+        (lambda: Links.graph(3, [(False, True)]), "edge"),
+        (lambda: Links.graph(3, [(0, 1, 5)]), "edge"),
+        (lambda: Links.graph(2.5, []), "nodes"),
+        (lambda: Links.of(2, lambda a, b: 1j), "numbers|complex"),
+        (lambda: random_edges(5, 2, "a"), "whole numbers"),
+        (lambda: Links(TABLE, site=(0, -1, 1)), "site -1"),
+        (lambda: cw.Stays(np.array([2**32 + 1]), [0], [1]), "too high"),
+        (lambda: cw.Stays.poisson(5, 1, 1, 1.5), "whole numbers"),
+        (
+            lambda: cw.run(
+                cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((0,), (1,), 0, 5, one_way="no"),))
+            ),
+            "one_way",
+        ),
+        (lambda: cw.run(cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((), (1,), 0, 5),))), "empty side"),
     ],
 )
 def test_wrong_links_are_one_line(make, words):
@@ -156,49 +176,6 @@ def test_a_copy_that_would_take_for_ever_is_lost_and_not_early():
 
     cw.run(Heard, cw.AbstractNetwork(2, links=links), broadcasts=cw.Workload(2, script=script), until=cw.seconds(60))
     assert not seen
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: Links(TABLE, bps=0.5), "fraction"),
-        (lambda: Links(TABLE, bps="1e6"), "numbers"),
-        (lambda: Links(TABLE, queue_bytes=5), "set bps"),
-        (lambda: Links.graph(3, [(False, True)]), "edge"),
-        (lambda: Links.graph(3, [(0, 1, 5)]), "edge"),
-        (lambda: Links.graph(2.5, []), "nodes"),
-        (lambda: Links.of(2, lambda a, b: 1j), "numbers|complex"),
-        (lambda: random_edges(5, 2, "a"), "whole numbers"),
-        (lambda: Links(TABLE, site=(0, -1, 1)), "site -1"),
-        (lambda: cw.Stays(np.array([2**32 + 1]), [0], [1]), "too high"),
-        (lambda: cw.Stays.poisson(5, 1, 1, 1.5), "whole numbers"),
-        (
-            lambda: cw.run(
-                cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((0,), (1,), 0, 5, one_way="no"),))
-            ),
-            "one_way",
-        ),
-        (lambda: cw.run(cw.Node, cw.AbstractNetwork(3, network_faults=(cw.Partition((), (1,), 0, 5),))), "empty side"),
-    ],
-)
-def test_what_an_outsider_tried_is_one_line(make, words):
-    with pytest.raises(UserError, match=words) as error:
-        make()
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("from,to,delay_ms\na,b,5\na,b,9\n", "two rows"),
-        ("from,to,delay_ms,loss\na,b,5,0.1\n", "columns"),
-    ],
-)
-def test_a_file_with_more_than_it_can_mean_is_refused(tmp_path, text, words):
-    file = tmp_path / "cities.csv"
-    file.write_text(text)
-    with pytest.raises(UserError, match=words):
-        Links.read(file)
 
 
 def test_names_may_have_spaces_around_and_be_na(tmp_path):
