@@ -68,8 +68,8 @@ class Simulation(SteppedRun[N]):
     def inject(self, node: int, handler: Callable[[N], object] | None = None, *, size_bytes: int = 100) -> None:
         """Make a node broadcast, or call a function as one of its handlers.
 
-        The call happens when the simulation continues. After `step`, it is made at the present time; otherwise it is made
-        at the next event at which the engine waits for an answer. In the handler, `now_ps` is the time of the call.
+        The call happens when the simulation continues. After `step`, it is made at the present time; otherwise it is
+        made at the next event at which the engine waits for an answer. In the handler, `now_ps` is the time of the call.
         Actions of the node take effect one reaction time later, as usual.
 
         Args:
