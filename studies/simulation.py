@@ -69,7 +69,8 @@ class Simulation(SteppedRun[N]):
         """Make a node broadcast, or call a function as one of its handlers.
 
         The call happens when the simulation continues. After `step`, it is made at the present time; otherwise it is
-        made at the next event at which the engine waits for an answer. In the handler, `now_ps` is the time of the call.
+        made at the next event at which the engine waits for an answer. The handler sees the time of the call in
+        `now_ps`.
         Actions of the node take effect one reaction time later, as usual.
 
         Args:
