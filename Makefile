@@ -78,8 +78,9 @@ demo: $(VENV)/.runtime proto
 
 # All tests, with the newest pair of OMNeT++ and INET that fits; then those marked omnet on every other pair, which takes
 # 10 minutes of processor time each (`make test-pairs` alone).
-DEPS = CAUSEWAY_AIO_DEPS=$(VENV)/programs CAUSEWAY_S3_DEPS=$(VENV)/s3 CAUSEWAY_BROWSER_DEPS=$(VENV)/browser \
-  CAUSEWAY_SUMO_DEPS=$(VENV)/sumo
+LIBRARIES = $(CURDIR)/$(VENV)
+DEPS = CAUSEWAY_AIO_DEPS=$(LIBRARIES)/programs CAUSEWAY_S3_DEPS=$(LIBRARIES)/s3 \
+  CAUSEWAY_BROWSER_DEPS=$(LIBRARIES)/browser CAUSEWAY_SUMO_DEPS=$(LIBRARIES)/sumo
 test: setup $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/sumo/.ready
 	@status=0; $(DEPS) $(BIN)/python -m pytest -m '' tests || status=$$?; \
 	  $(DEPS) $(BIN)/python -m tests.helpers.omnet_pairs || status=$$?; exit $$status

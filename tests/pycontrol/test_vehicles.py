@@ -62,7 +62,9 @@ ENGINES = [pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("ns
 
 def environment(client: str) -> dict[str, str]:
     found = {**os.environ, "PYTHONPATH": f"{TOP}{os.pathsep}{DEPS}"}
-    probe = subprocess.run([sys.executable, "-c", f"import {client}"], env=found, capture_output=True, check=False)
+    probe = subprocess.run(
+        [sys.executable, "-c", f"import {client}"], env=found, cwd="/", capture_output=True, check=False
+    )
     if probe.returncode:
         pytest.skip(f"{client} is not here: make test installs libsumo; traci needs SUMO_HOME")
     if client == "traci" and "SUMO_HOME" not in os.environ:
