@@ -27,13 +27,22 @@ help:
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 setup: adapters
 
-# What Causeway needs to run, with the versions of requirements.txt: enough for the demo, which is to begin soon.
-$(VENV)/.runtime: requirements.txt pyproject.toml
+# What studies on abstract networks need, with the versions of requirements.txt: the demo begins with them. Spark, which
+# is half of the set-up, is installed while they run.
+REST = import tomllib; print(*(d for d in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"] if "spark" not in d))
+$(VENV)/.core: requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "causeway: $(PYTHON) is not on PATH; install Python 3.11 or say make PYTHON=..." >&2; exit 1; }
 	@command -v java >/dev/null || echo "causeway: no java on PATH; reports and --spark need Java 17 (apt install openjdk-17-jre-headless)" >&2
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c requirements.txt setuptools grpcio-tools
-	$(PIP) -c requirements.txt --no-build-isolation -e .
+	$(BIN)/python -c '$(REST)' | tr ' ' '\n' > $(VENV)/core.txt
+	$(PIP) -c requirements.txt -r $(VENV)/core.txt
+	$(PIP) --no-deps --no-build-isolation -e .
+	touch $@
+
+# All that Causeway needs to run.
+$(VENV)/.runtime: $(VENV)/.core
+	$(PIP) -c requirements.txt pyspark
 	touch $@
 
 $(VENV)/.ns3: requirements-ns3.txt $(VENV)/.runtime
@@ -46,7 +55,7 @@ $(VENV)/.ready: requirements.txt $(VENV)/.runtime $(VENV)/.ns3
 
 proto: proto/causeway_pb2.py
 
-proto/causeway_pb2.py: proto/causeway.proto proto/generate.py $(VENV)/.runtime
+proto/causeway_pb2.py: proto/causeway.proto proto/generate.py $(VENV)/.core
 	$(BIN)/python proto/generate.py
 	touch $@
 
@@ -73,7 +82,7 @@ wheel: $(VENV)/.ready proto
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
 # The demo begins without adapters, and says `make ns3` or `make omnet` itself while the first studies run.
-demo: $(VENV)/.runtime proto
+demo: $(VENV)/.core proto
 	$(BIN)/python -m causeway.cli.demo results/demo $(MAKE) --silent
 
 # All tests, with the newest pair of OMNeT++ and INET that fits; then those marked omnet on every other pair, which takes

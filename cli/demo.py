@@ -3,7 +3,7 @@
     python -m causeway.cli.demo DIR [COMMAND...]
 
 The studies on abstract networks are run first, in this process. Meanwhile `COMMAND ENGINE` (`make ENGINE` in a
-checkout) compiles the adapter of the engine for the mobile study: INET if it is found, else ns-3.
+checkout) installs Spark and compiles the adapter of the engine for the mobile study: INET if it is found, else ns-3.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -134,7 +135,7 @@ def show_outcome(directory: Path, console: Console) -> bool:
     """Write the report, and print the reproduced numbers and the links. Return whether there is nothing to report."""
     _say(console, "\nWhat was reproduced, of the published numbers at these points:")
     # Spark reduces even this small folder, as it does for campaigns
-    master = "local[*]" if shutil.which("java") else None
+    master = "local[*]" if shutil.which("java") and find_spec("pyspark") else None
     try:
         page = write_report(directory, master, console).resolve()
     except UserError as error:
