@@ -7,7 +7,7 @@
     env = cw.learn.parallel_env(Retry, cw.AbstractNetwork(10), episode=cw.seconds(20), engine="ns3")
 
 An agent is a node of a protocol (`agent.py`). A run pauses at each instant at which agents decide (`decisions.py`), and
-goes on when their actions are known (`episode.py`). The environments of the libraries stand on that: `parallel.py`
+continues when their actions are known (`episode.py`). The environments of the libraries use these runs: `parallel.py`
 (all agents decide together), `turns.py` (each at its own instants), `single.py` (one agent, or many copies of it).
 The libraries come with `pip install causeway-sim[learn]`; nothing else of Causeway imports them.
 """
@@ -28,7 +28,7 @@ __all__ = ["Agent", "aec_env", "gym_env", "parallel_env", "vector_env"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs gymnasium or pettingzoo at its first use."""
+    """Import a function that needs gymnasium or pettingzoo when it is first used."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""`Agent`, a node that asks a policy what to do."""
+"""`Agent`, a node that lets a policy decide."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from causeway.pycontrol.protocol_errors import Misuse
 class Agent(Node):
     """A node whose decisions come from outside. Subclass it; it is a `Node` in all other respects.
 
-    At an instant t the agent asks: every `decides_every`, or when it calls `ask`. The run pauses when all events of t
-    have been handled. `observe` and `reward` are called, the policy chooses, and `act` is called, still at t: what it
-    sends or sets takes effect one reaction time later, as everything that a node does.
+    An agent asks for a decision once per `decides_every`, or when it calls `ask`. The run pauses when all events of
+    this instant t have been handled. Then `observe` and `reward` are called, the policy chooses an action, and `act` is
+    called with it, all at t. Packets and timers of `act` take effect one reaction time later, as in every handler.
     """
 
     not_state = frozenset({"observation_space", "action_space"})  # sampling a space changes its generator
     observation_space: Any = None
-    """The gymnasium space of what `observe` returns."""
+    """The gymnasium space of the observations that `observe` returns."""
     action_space: Any = None
-    """The gymnasium space of what `act` takes."""
+    """The gymnasium space of the actions that `act` takes."""
     decides_every: ClassVar[int | None] = None
-    """The time between two decisions, as in `ms(100)`; the first is after one such time. None: at each `ask`."""
+    """The period of decisions, as in `ms(100)`: the agent decides at its multiples. None: only when it calls `ask`."""
 
     def observe(self) -> Any:
-        """Return what the policy sees: a member of `observation_space`."""
+        """Return the observation for the policy, a member of `observation_space`."""
         raise Misuse(f"{type(self).__name__} has no observe(self); write one that returns what its policy sees")
 
     def act(self, action: Any) -> None:
-        """Do what the policy chose: a member of `action_space`."""
+        """Carry out the action that the policy chose, a member of `action_space`."""
         raise Misuse(f"{type(self).__name__} has no act(self, action); write one that does what its policy chose")
 
     def reward(self) -> float:
-        """Return what was earned since the last decision; by default the sum of what `earn` was given."""
+        """Return the reward since the last decision: by default, the sum of the amounts passed to `earn`."""
         earned = vars(self).get("_earned", 0.0)
         self._earned = 0.0
         return earned
@@ -58,7 +58,7 @@ def check_agent(agent: Agent, reaction_ps: int) -> None:
     """Refuse an agent that could not decide.
 
     Raises:
-        UserError: A space is missing, or `decides_every` is no time above the reaction time.
+        UserError: A space is missing, or `decides_every` is shorter than the reaction time or not a time.
     """
     name, every_ps = type(agent).__name__, agent.decides_every
     for space in ("observation_space", "action_space"):

@@ -1,7 +1,7 @@
-"""Pause a run at each instant at which agents decide, and call their actions before the time goes on.
+"""Pause a run at each instant at which agents decide, and carry out their actions before simulated time advances.
 
-A window of events is handled up to the end of an instant at which agents ask. All events of an instant are handled
-before the agents that asked in it observe, so that no agent sees less than another one; they act in the order of their
+The events of a window are handled up to the end of the first instant at which an agent asks for a decision. All events
+of that instant come before the observations, so that all agents see the same state. Agents act in the order of their
 ids.
 """
 
@@ -26,16 +26,17 @@ Row = tuple[int, int, int, int, int]
 
 
 class Decisions:
-    """The state of a run that pauses for decisions; `loop.windows` calls it."""
+    """The state of a run that pauses for decisions; the controller's loop calls `answer` and `end`."""
 
     def __init__(self, reaction_ps: int) -> None:
         self.now_ps = 0
         self.asked: dict[int, None] = {}
         """The agents that ask at `now_ps`, in the order of their ids once the run pauses."""
         self.views: dict[int, tuple[Any, float]] = {}
-        """The observations and rewards of agents at `now_ps`: those that ask, those that went down, at the end all."""
+        """The observation and reward, at `now_ps`, of each agent that asks or has just gone down; at the end of the
+        run, of every agent."""
         self.chosen: dict[int, Any] = {}
-        """The actions of these agents."""
+        """The action that was chosen for each agent that asks."""
         self.went: list[tuple[int, bool]] = []
         """The agents that went down (False) or came up (True) since the last pause."""
         self.over = False
@@ -87,7 +88,7 @@ class Decisions:
         yield
 
     def _up_to_pause(self, protocol: PerNode) -> Iterator[Row]:
-        """Yield the rows of a window up to the end of the first instant at which an agent asks, or a node goes."""
+        """Yield rows until the end of the first instant at which an agent asks, or a node goes down or up."""
         self._handled, last_ps, went = 0, -1, False
         for row in zip(*protocol._columns, strict=True):
             if row[1] != last_ps >= 0 and (went or self.asked):
@@ -97,7 +98,7 @@ class Decisions:
             yield row
 
     def _note(self, window: Window, begin: int, end: int, protocol: PerNode) -> None:
-        """Take note of agents that went down or came up."""
+        """Record the agents that went down or came up."""
         for row in np.flatnonzero(window.kind[begin:end] == NODE) + begin:
             node, up = int(window.node[row]), bool(window.arg[row])
             if isinstance(protocol.nodes[node], Agent):
@@ -107,7 +108,7 @@ class Decisions:
                     self._late.append(node)
 
     def _begin_late(self, protocol: PerNode, at_ps: int) -> list[Actions]:
-        """Let agents that are new, or up again, ask from now on."""
+        """Start the periodic decisions of agents that are new or have recovered."""
 
         def begin(agent: Any) -> None:
             every_ps = agent.decides_every

@@ -1,4 +1,4 @@
-"""Spaces, results, rendering and the end of an episode, shared by the two environments of PettingZoo."""
+"""The base class of the two PettingZoo environments: spaces, results, rendering and the end of an episode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from causeway.studies.run_result import Run
 
 
 class Environment:
-    """The part of an environment that does not depend on who decides when."""
+    """The part of an environment that is independent of the order in which agents decide."""
 
     metadata = {"render_modes": ["html"], "name": "causeway"}  # noqa: RUF012
 
@@ -25,7 +25,7 @@ class Environment:
         self.agents: list[str] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes a copy, in this process or another: it begins with the first episode."""
+        """Return the class and its arguments, for pickle. A copy begins with the first episode."""
         return type(self), (self._episodes, self._render_to)
 
     def observation_space(self, agent: str) -> Any:
@@ -53,7 +53,7 @@ class Environment:
 
     @property
     def episode(self) -> Episode:
-        """The episode that is under way, or that ended last."""
+        """The current episode, or the last one after its end."""
         if self._episodes.now is None:
             raise UserError("no episode has begun; call reset() first")
         return self._episodes.now

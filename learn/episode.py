@@ -1,4 +1,4 @@
-"""`Episode`, a run that goes on from decision to decision of its agents; `Episodes` makes them by their seeds."""
+"""`Episode`, a run that continues from one decision of its agents to the next; `Episodes` makes one for each seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from causeway.studies.stepped_run import SteppedRun
 
 
 class Episode(SteppedRun[Node]):
-    """A run that pauses at each decision of its agents. It has begun, and nothing has happened yet."""
+    """A run that pauses at each decision of its agents. A new one has started, but has handled no event yet."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -49,7 +49,7 @@ class Episode(SteppedRun[Node]):
         return self._job.seed
 
     def go_on(self, actions: Mapping[int, Any]) -> None:
-        """Let the agents act that asked, and go on to the next decision, or to the end of the run."""
+        """Carry out the actions of the agents that asked, and continue to the next decision or the end of the run."""
         self.decisions.chosen = dict(actions)
         self._advance()
         if self.decisions.over:
@@ -59,7 +59,7 @@ class Episode(SteppedRun[Node]):
         """Return the results of the run.
 
         Raises:
-            UserError: The run has not come to its end.
+            UserError: The run has not ended.
         """
         if not self.decisions.over:
             raise UserError("the episode has not come to its end, and has no results yet")
@@ -67,7 +67,7 @@ class Episode(SteppedRun[Node]):
 
 
 class Episodes:
-    """Makes the episodes of an environment: equal runs but for their seeds."""
+    """The episodes of an environment: runs that differ only in their seeds."""
 
     def __init__(self, request: RunRequest, params: Mapping[str, Any] | None, seed: int) -> None:
         self._made_of = request, params, seed
@@ -75,21 +75,21 @@ class Episodes:
         self._next_seed = seed
         self._ahead: Episode | None = None
         self.now: Episode | None = None
-        """The episode that is under way, or that ended last."""
+        """The current episode, or the last one after its end."""
         self.agents = self._begin_ahead().agents
         """The agents of the first episode, by the ids of their nodes."""
         self.spaces = {
             node: (deepcopy(agent.observation_space), deepcopy(agent.action_space))
             for node, agent in self.agents.items()
         }
-        """The spaces of observations and actions; each agent has generators of its own."""
+        """The spaces of observations and actions. They are copies, so that each agent has its own random generators."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what makes a copy; what is under way is not copied."""
+        """Return the class and its arguments, for pickle. Episodes in progress are not copied."""
         return type(self), self._made_of
 
     def begin(self, seed: int | None) -> Episode:
-        """Begin an episode and return it at its first decision. Without a seed, it has the one after the last."""
+        """Begin an episode and return it at its first decision. The default seed is the previous one plus 1."""
         if self.now is not None:
             self.now.close()
         if seed is not None:
@@ -104,7 +104,7 @@ class Episodes:
         return ahead
 
     def close(self) -> None:
-        """End what is under way."""
+        """End the current episode, and the next one if it has been prepared."""
         for episode in (self.now, self._ahead):
             if episode is not None:
                 episode.close()

@@ -1,4 +1,4 @@
-"""The names of agents: a node that fails and comes up again is a new agent, as the libraries have it."""
+"""The names of agents. A node that recovers is a new agent, because an agent of PettingZoo terminates only once."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 
 
 class Lives:
-    """The agents that are there, by the ids of their nodes."""
+    """The agents that are present, by the ids of their nodes."""
 
     def __init__(self, nodes: Iterable[int]) -> None:
         self._lives = dict.fromkeys(nodes, 1)
         self.names = {node: name_of(node, 1) for node in self._lives}
-        """The name of each agent that is there."""
+        """The name of each agent that is present."""
 
     def follow(self, went: Iterable[tuple[int, bool]], asked: Iterable[int]) -> dict[str, int]:
-        """Take note of nodes that went down or came up, and of those that ask; return the agents that left.
+        """Update the names after nodes went down or asked for a decision; return the agents that left.
 
-        A node that came up is there again from its first decision on.
+        A node that recovered is present again from its first decision on.
         """
         left = {self.names.pop(node): node for node, up in went if not up and node in self.names}
         for node in asked:

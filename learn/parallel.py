@@ -20,7 +20,7 @@ from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_s
 class Parallel(Environment, ParallelEnv[str, Any, Any]):
     """A PettingZoo ParallelEnv over a run. Make one with `parallel_env`.
 
-    The action of an agent that does not ask in a step is not used.
+    An action is ignored if its agent does not ask for a decision in that step.
     """
 
     def __init__(self, episodes: Episodes, render_to: str | Path | None) -> None:
@@ -36,7 +36,7 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
+        """Begin an episode. Equal seeds give equal episodes. The default seed is the previous one plus 1."""
         episode = self._episodes.begin(seed)
         self._lives = Lives(episode.agents)
         self._lives.follow(episode.decisions.went, episode.decisions.asked)
@@ -46,7 +46,7 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Let the agents act, and go on to the next decision.
+        """Carry out the actions of the agents, and continue to the next decision.
 
         Returns:
             Observations, rewards since the last decision, terminations (the node went down), truncations (the episode
@@ -88,11 +88,11 @@ def parallel_env(
     Args:
         protocol: A class of agents, a function id -> node (some of which are agents), or a study.
         network: The network; a study has its own.
-        episode: The length of an episode, as in `seconds(20)`; a study's runs end by themselves.
+        episode: The length of an episode, as in `seconds(20)`. A study needs none: its runs end by themselves.
         seed: The seed of the first episode that is begun without one.
-        params: Parameters: of a study, or arguments of the class of agents and of the function `network`.
+        params: The parameters of a study, or arguments of the class of agents and of the function `network`.
         render_to: The HTML file to which `render` writes the animation of an episode.
         setting: Further arguments, as in `run`: broadcasts, reaction, observers, engine. `reaction` is the time from
-            what an agent sees to what its action does; 1 ms by default.
+            an observation to the effect of the action that follows it; 1 ms by default.
     """
     return Parallel(episodes(protocol, network, episode, params, seed, setting), render_to)

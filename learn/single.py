@@ -43,13 +43,13 @@ class Single(gymnasium.Env[Any, Any]):
         self.action_space = env.action_space(self._name)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
+        """Begin an episode. Equal seeds give equal episodes. The default seed is the previous one plus 1."""
         super().reset(seed=seed)
         self._seen, infos = self._env.reset(seed)
         return self._seen[self._name], infos[self._name]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Let the agent act, and the others by their policy, and go on to the next decision."""
+        """Carry out the agent's action and those that `others` chooses, and continue to the next decision."""
         actions = {name: action if name == self._name else self._choose(name) for name in self._env.agents}
         self._seen, rewards, terminated, truncated, infos = self._env.step(actions)
         name = self._name
@@ -79,7 +79,7 @@ def gym_env(protocol: Any, network: Any = None, *, agent: int = 0, others: Polic
         protocol: As in `parallel_env`.
         network: As in `parallel_env`.
         agent: The id of the agent's node.
-        others: What the other agents do: a function from an observation to an action.
+        others: The policy of the other agents: a function from an observation to an action.
         more: Further arguments of `parallel_env`.
     """
     return Single(parallel_env(protocol, network, **more), agent, others)

@@ -24,7 +24,7 @@ class Turns(Environment, AECEnv[str, Any, Any]):
     """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode. Equal seeds begin equal episodes; without a seed, each has the next one."""
+        """Begin an episode. Equal seeds give equal episodes. The default seed is the previous one plus 1."""
         episode = self._episodes.begin(seed)
         self._lives = Lives(episode.agents)
         self.agents = list(self._lives.names.values())
@@ -38,13 +38,13 @@ class Turns(Environment, AECEnv[str, Any, Any]):
         self._take(episode)
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent saw when it last asked."""
+        """Return an agent's observation at the last instant at which it asked for a decision."""
         if agent not in self._seen:  # it has not asked yet
             self._seen[agent] = self._episodes.agents[node_of(agent)].observe()
         return self._seen[agent]
 
     def step(self, action: Any) -> None:
-        """Give the action of the agent whose turn it is."""
+        """Take the action of the selected agent (`agent_selection`)."""
         name = self.agent_selection
         if self.terminations[name] or self.truncations[name]:
             self._was_dead_step(action)
@@ -63,7 +63,7 @@ class Turns(Environment, AECEnv[str, Any, Any]):
         self._select()
 
     def _take(self, episode: Episode) -> None:
-        """Take over what agents see and have earned at a pause."""
+        """Store the observations and rewards of a pause."""
         decisions = episode.decisions
         left = self._lives.follow(decisions.went, decisions.asked)
         for name in self._lives.names.values():
@@ -85,7 +85,7 @@ class Turns(Environment, AECEnv[str, Any, Any]):
         return [name for name in self.agents if self.terminations[name] or self.truncations[name]]
 
     def _select(self) -> None:
-        """Choose whose turn it is: agents that are gone first, then those that ask."""
+        """Select the next agent: first those that have left, then those that ask for a decision."""
         order = [*self._gone(), *self._turns]
         if order:
             self.agent_selection = order[0]

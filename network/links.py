@@ -1,4 +1,4 @@
-"""Links of the abstract network that differ: latencies between cities, missing links, bandwidths with queues.
+"""The links of an abstract network: latencies between cities, missing links, bandwidths with queues.
 
     AbstractNetwork(100, links=Links(latencies_ms))                # one site for each node
     AbstractNetwork(10_000, links=Links(latencies_ms, site=range_of_cities))
@@ -39,15 +39,15 @@ class Links:
     """A table of links between sites."""
 
     delay_ms: ArrayLike
-    """The latency from each site (row) to each site (column), added to the delay that the network draws. `inf`: there
-    is no link."""
+    """The latency from each site (row) to each site (column), added to the random delay of the network. `inf` means
+    that there is no link."""
     loss: ArrayLike = 0.0
     """The probability that a link loses a copy: a number, or a table like `delay_ms`."""
     bps: ArrayLike = 0
-    """The bandwidth of a link, in bits per second, one number or a table. A link sends one copy after the other. 0: any
-    number of copies at once."""
+    """The bandwidth of a link, in bits per second: one number or a table. A link with a bandwidth sends one copy after
+    the other. 0: there is no limit, and a link sends any number of copies at once."""
     queue_bytes: int = 0
-    """The most bytes that may wait for a link with a bandwidth; copies beyond are lost. 0: any number."""
+    """The most bytes that may wait for a link with a bandwidth; further copies are lost. 0: there is no limit."""
     site: Sequence[int] | NDArray[np.int32] = field(default=())
     """The site of each node. Empty: node i is at site i."""
 
@@ -102,8 +102,8 @@ class Links:
     def read(cls, path: str | Path, **fields: Any) -> tuple[Links, list[str]]:
         """Read a CSV file with the columns from, to and delay_ms; return the links and the sorted names of the sites.
 
-        A pair that the file has in one direction only counts for both. A pair that it does not have has no link. The
-        latency within a site is 0, unless the file has it.
+        A row counts for both directions, unless the file contains the opposite direction, too. Pairs that are not in
+        the file have no link. The latency within a site is 0, unless the file contains it.
         """
         import pandas as pd
 
@@ -128,15 +128,15 @@ class Links:
         return cls(table, **fields), names
 
     def neighbours(self, node: int, nodes: int) -> list[int]:
-        """Return the nodes to which a node has a link, of a network with so many nodes."""
+        """Return the nodes to which a node has a link, in a network of `nodes` nodes."""
         site = self.site_of(nodes)
         return [int(to) for to in np.flatnonzero(self.delay_ps[site[node]][site] != NO_LINK_PS) if to != node]
 
     def site_of(self, nodes: int) -> NDArray[np.int32]:
-        """Return the site of each node of a network with so many nodes.
+        """Return the site of each node, in a network of `nodes` nodes.
 
         Raises:
-            UserError: There are sites for another number of nodes.
+            UserError: The links are for another number of nodes.
         """
         if not len(self.site) and len(self.delay_ps) != nodes:
             raise UserError(
@@ -157,13 +157,13 @@ class Links:
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
-        """The probability of a loss on each link; without rows if no link loses copies."""
+        """The probability of a loss on each link; empty if no link loses copies."""
         table = np.asarray(self.loss, np.float64)
         return np.array(np.broadcast_to(table, self.delay_ps.shape)) if table.any() else np.zeros((0, 0))
 
     @cached_property
     def bandwidths(self) -> NDArray[np.int64]:
-        """The bits per second of each link; without rows if no link has a limit."""
+        """The bits per second of each link; empty if no link has a limit."""
         table = np.asarray(self.bps, np.int64)
         return np.array(np.broadcast_to(table, self.delay_ps.shape)) if table.any() else np.zeros((0, 0), np.int64)
 

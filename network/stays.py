@@ -2,9 +2,9 @@
 
     AbstractNetwork(1000, stays=Stays.poisson(1000, per_s=5, mean_s=20, seed=1))
 
-A node with stays is absent outside of them: it is neither made nor started, receives nothing, and is owed nothing. When
-it comes, it is made, joins (`joined`) and starts (`on_start`); when it goes, it ends (`on_finish`) and leaves (`left`).
-Nodes without stays are there all the time. For engines, an absent node is one that is down. Vectorized protocols see
+A node with stays is absent outside of them: it does not exist, receives nothing, and no message is due to it. When it
+comes, it is made, joins (`joined`) and starts (`on_start`); when it goes, it ends (`on_finish`) and leaves (`left`).
+Nodes without stays are present all the time. Engines see an absent node as one that is down. Vectorized protocols see
 only the NODE events.
 """
 
@@ -25,13 +25,13 @@ from causeway.proto.contract import pb
 
 STREAM = int(pb.RandomStream.TROUBLE)
 ARRIVAL, LENGTH = 1 << 20, (1 << 20) + 1
-"""The numbers of the draws, far from those of random faults."""
+"""The counters of the draws, far from those that random faults use in the same stream."""
 S_PS = 10**12
 
 
 @dataclass(frozen=True)
 class Stays:
-    """The times when nodes are there: one row for each stay."""
+    """The times at which nodes are present: one row for each stay."""
 
     node: NDArray[np.int32]
     from_ps: NDArray[np.int64]
@@ -68,8 +68,8 @@ class Stays:
             per_s: Arrivals per second.
             mean_s: The mean length of a stay, in seconds.
             seed: The seed; use the run's.
-            first: The first node that comes and goes. Those before it are there all the time.
-            present: The number of nodes, from `first` on, that are there at the beginning.
+            first: The first node that comes and goes. Nodes with lower ids are present all the time.
+            present: The number of nodes, from `first` on, that are present at the beginning.
         """
         for name, value in (("per_s", per_s), ("mean_s", mean_s)):
             if not is_number(value) or not 0 < value < math.inf:
@@ -95,7 +95,7 @@ class Stays:
         return cls(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
     def at(self, time_ps: int) -> list[int]:
-        """Return the nodes with stays that are there at an instant."""
+        """Return the nodes with stays that are present at an instant."""
         here = (self.from_ps <= time_ps) & (time_ps < self.to_ps)
         return sorted(self.node[here].tolist())
 
@@ -104,7 +104,7 @@ def changes_of(network: Any) -> Faults:
     """Return the failures of a network's nodes together with the beginnings and ends of their stays.
 
     Raises:
-        UserError: A stay is of a node that does not exist or has failures, too.
+        UserError: A node with a stay does not exist, or has failures as well.
     """
     faults: Faults = network.faults
     stays: Stays | None = network.stays

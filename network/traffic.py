@@ -24,16 +24,16 @@ class Sumo:
     """A simulation of SUMO that runs beside the network's, step by step."""
 
     config: str
-    """The .sumocfg file. A study names it, and the files that it names, in `files`, too."""
+    """The path of the .sumocfg file. A study lists this file, and those that it refers to, in `files` as well."""
     step: int = 100_000_000_000
-    """The time between two positions, in ps (`ms(100)`): whole milliseconds. Between them, vehicles move straight."""
+    """The time between two positions, in ps (`ms(100)`): whole milliseconds. Vehicles move straight between them."""
     client: str = ""
-    """`libsumo` (in this process) or `traci` (a process `sumo` of its own). By default traci if `sumo` is on PATH or in
-    SUMO_HOME, else libsumo."""
+    """`libsumo` (in this process) or `traci` (a process `sumo` of its own). The default is traci if `sumo` is on PATH
+    or in SUMO_HOME, and libsumo otherwise."""
     options: tuple[str, ...] = ()
     """Further options of SUMO, such as ("--scale", "1.5")."""
     digest: str = field(init=False, default="")
-    """A digest of the files, so that a run with changed files is another run."""
+    """A digest of the files: a run with changed files has another id."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.config, str | Path):

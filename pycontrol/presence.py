@@ -1,4 +1,4 @@
-"""Nodes that fail and recover, and nodes that come and go (`network/stays.py`), each stay as a new node."""
+"""Nodes that fail and recover, and nodes that come and go (`network/stays.py`). Each stay is a new node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Absent(Node):
-    """The place of a node that has not come yet, or has gone."""
+    """A placeholder for a node that has not come yet, or has gone."""
 
 
 def guests_of(network: Network | None) -> dict[int, bool]:
@@ -30,7 +30,7 @@ def guests_of(network: Network | None) -> dict[int, bool]:
 
 
 def change(runtime: PerNode, node: int, up: bool) -> None:
-    """Let a node recover or fail; let a guest come or go."""
+    """Let a node recover (`up`) or fail; let a node with stays come or go."""
     if node in runtime._guests:
         if up:
             _come(runtime, node)
@@ -60,7 +60,7 @@ def _go(runtime: PerNode, node: int) -> None:
 
 
 def absent(runtime: PerNode, node: int) -> Absent:
-    """Return what stands for an absent node."""
+    """Return a placeholder for an absent node."""
     empty = Absent()
     empty.runtime, empty.id = runtime, node
     return empty

@@ -1,9 +1,9 @@
-"""Vehicles of SUMO as nodes: SUMO is one step ahead of the network, and its vehicles come, move and go as it says.
+"""Run SUMO beside the network, with a node for each of its vehicles. SUMO is one step ahead of the network.
 
-At the time t of each step, SUMO has computed its state at t, and now computes the next one, at t + step. Every vehicle
-sets out at t for its place there, in a straight line, and arrives at t + step. A vehicle that is new at t comes as a
-new node at t, and the node of one that is gone goes. A node sees its vehicle as it was at the last step. Its commands
-take effect in SUMO's next step, since the current one has been computed.
+At the time t of each step, SUMO has computed its state at t, and now computes its state at t + step. From t to t + step
+each vehicle moves in a straight line between its positions in these two states. At t, a node is added for each new
+vehicle, and the node of each vehicle that has left is removed. Nodes see their vehicles as they were at the last step.
+Their commands take effect in SUMO's next step, since the current one has been computed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 S_PS = 10**12
 POSITION, SPEED, ROAD, ROUTE = 0x42, 0x40, 0x50, 0x54
-"""SUMO's numbers of what a vehicle is asked for."""
+"""SUMO's ids of the variables that it reports for each vehicle."""
 SEEDS = 2**31
 QUIET = ("--no-step-log", "true", "--duration-log.disable", "true", "--no-warnings", "true")
 
 
 class VehicleState(NamedTuple):
-    """A vehicle at the beginning of a step."""
+    """The state of a vehicle at the beginning of a step."""
 
     x_mm: int
     y_mm: int
@@ -58,7 +58,7 @@ class Vehicle:
 
     @property
     def road(self) -> str:
-        """The edge of the road network, or the junction, on which it is."""
+        """The edge of the road network, or the junction, on which the vehicle is."""
         return self._state.road
 
     @property
@@ -67,7 +67,7 @@ class Vehicle:
         return self._state.route
 
     def slow_down(self, speed: float, over_s: float = 0.0) -> None:
-        """Reach a speed, in m/s, within a time, and then drive as usual."""
+        """Change to a speed, in m/s, within `over_s` seconds, and then drive as usual."""
         self._command("slowDown", float(speed), float(over_s))
 
     def hold(self, speed: float) -> None:
@@ -104,13 +104,13 @@ class Traffic:
         self._next = self._call("start", self._compute)
 
     def step(self, runtime: PerNode) -> int | None:
-        """Carry out the step that begins one reaction time from now, and compute the next one."""
+        """Carry out the step that begins one reaction time from now, and let SUMO compute the next one."""
         self._now, before = self._next, self._now
         gone = [name for name in before if name in self._there and name not in self._now]
         for name in gone:
             runtime.switch(self.node_of[name], False)
         for name, state in self._now.items():
-            if name not in self.node_of:  # it was there in the first step, before a host could be put there
+            if name not in self.node_of:  # a vehicle of the first step: no host is at its position yet
                 continue
             if name not in self._there:
                 runtime.switch(self.node_of[name], True)
@@ -119,7 +119,7 @@ class Traffic:
         self._next = self._call("step", self._compute)
         for name, state in self._next.items():
             known = name in self.node_of
-            speed = self._speed(self._now[name], state) if known else 1  # an absent host is put there at once
+            speed = self._speed(self._now[name], state) if known else 1  # an absent host is moved there at once
             if speed > 0:
                 runtime.move(self.node_of[name] if known else self._node_for(name), state.x_mm, state.y_mm, speed)
         for name in gone:  # at the end, so that a new vehicle gets a host that has been absent for a step
@@ -131,7 +131,7 @@ class Traffic:
         return None if self._next or self._now or self._expected() else NEVER_AGAIN
 
     def command(self, name: str, what: str, *values: Any) -> None:
-        """Command a vehicle. One that leaves the road within this step does nothing any more."""
+        """Send a command to a vehicle. It is ignored if the vehicle leaves the road within this step."""
         if name in self._next:
             self._call(what, getattr(self._client.vehicle, what), name, *values)
 
@@ -141,7 +141,7 @@ class Traffic:
             self._is_open = False
             try:
                 self._client.close()
-            except Exception:  # it is gone already
+            except Exception:  # SUMO has ended already
                 return
 
     def _start(self, options: list[str]) -> None:
@@ -165,7 +165,7 @@ class Traffic:
         return self.node_of[name]
 
     def _speed(self, old: VehicleState, new: VehicleState) -> int:
-        """Return the lowest speed, in mm/s, at which a vehicle is there in time."""
+        """Return the lowest speed, in mm/s, at which a vehicle reaches its new position in time."""
         way_mm = math.hypot(new.x_mm - old.x_mm, new.y_mm - old.y_mm)
         return math.ceil(way_mm * S_PS / self._sumo.step)
 
@@ -184,7 +184,7 @@ class Traffic:
 
 
 def begin(runtime: PerNode) -> Traffic | None:
-    """Start SUMO if the run's network has it, with a job for its steps."""
+    """Start SUMO if the run's network uses it, and plan its steps."""
     network = runtime.context.network
     if not isinstance(network, MobileNetwork) or network.movement is None:
         return None

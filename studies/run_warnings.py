@@ -1,4 +1,4 @@
-"""Warnings about a run: kept with its results, so that every command that shows its numbers can show them, too."""
+"""Warnings about a run. They are stored with its results, so that every command that shows these can show them, too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def as_rows(warnings: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:
-    """Print the warnings about runs of a Python program, each once in a process."""
+    """Print the warnings about the runs of a Python program. Each warning is printed once in a process."""
     for line in in_lines(of_runs):
         if line not in _printed:
             _printed.add(line)
@@ -35,7 +35,7 @@ def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:
 
 
 def in_lines(of_runs: Sequence[Sequence[str]]) -> list[str]:
-    """Return the warnings about several runs in one line each, with the number of runs if not all have it."""
+    """Return one line for each warning about several runs, with the number of its runs if these are not all."""
     counts: dict[str, int] = {}
     for warnings in of_runs:
         for warning in warnings:

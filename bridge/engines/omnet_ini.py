@@ -11,9 +11,9 @@ from typing import Any
 from causeway.network.networks import InetNetwork, Network
 
 DEFINED = re.compile(r"\$\{\s*(\w+)\s*=")
-"""The name of an iteration variable where it is defined."""
+"""Matches the definition of an iteration variable; the group is its name."""
 MOST_LINES = 3
-"""The lines that are named; an ini file for several networks may have many."""
+"""The largest number of lines that are named. An ini file for several networks may have many unused ones."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ def unused_lines(
 
     Args:
         network: The network of the run.
-        options: The options of the run: its ini file, if it is not the network's, and settings of the study.
+        options: The options of the run: its ini file, if this is not the network's, and settings of the study.
         keys: The keys that the simulation reports, such as `**.mobility.sped`.
-        carried: Iteration variables that set parameters of the study. The line that defines one has an effect.
+        carried: The iteration variables that set parameters of the study. A line that defines one has an effect, and
+            is never reported.
     """
     ini = options.get("ini", network.ini if isinstance(network, InetNetwork) else "")
     if not ini or not keys:
@@ -67,7 +68,7 @@ def in_force(lines: Sequence[Line], config: str) -> list[Line]:
 
 
 def _lines(file: Path, section: str, included: tuple[Path, ...]) -> Iterator[Line]:
-    """Yield the assignments of an ini file and of those that it includes. OMNeT++ has read them without an error."""
+    """Yield the assignments of an ini file and of the files that it includes. OMNeT++ has accepted them before."""
     for number, text in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if text[:1] == "[":
             section = text[1:].partition("]")[0].removeprefix("Config").strip()
