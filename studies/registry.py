@@ -18,7 +18,7 @@ from typing import Any
 from causeway.analysis.plots import Headline, Plot
 from causeway.errors import UserError, unknown
 from causeway.studies.identity import StudyCode, data_of, of_file, of_shipped
-from causeway.studies.study import Study
+from causeway.studies.study import Study, check_members
 from causeway.toolchain.opened_files import opened_below
 from causeway.toolchain.user_file import enter_folder_of, is_user_file, module_from
 
@@ -167,6 +167,7 @@ def _check(path: Path, study: type[Study]) -> None:
         values = getattr(study, attribute)
         if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
             raise UserError(f"{path}: the study's {attribute} are {values!r}; allowed: a list of {kind.__name__}")
+    check_members(study)
     sweeps = study.sweeps
     points = list(sweeps.values()) if isinstance(sweeps, Mapping) else [None]
     if not all(isinstance(some, list | tuple) and all(isinstance(one, Mapping) for one in some) for some in points):
