@@ -86,6 +86,24 @@ def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("scalar", "status", "reported"),
+    [
+        ("violation", 2, "headline 'odd' names 'violation', which no run has; did you mean 'violations'?"),
+        ("missing / deliverys", 2, "names 'deliverys', which no run has; did you mean 'deliveries'?"),
+        ("throughput", 0, "warning: headline 'odd' names 'throughput', which no run has; `causeway run --all` prints"),
+        ("missing +", 2, "'missing +' is not an arithmetic expression over scalars"),
+    ],
+)
+def test_a_headline_of_a_scalar_that_no_run_has_is_reported(
+    causeway_here: Callable[..., Said], tmp_path: Path, scalar: str, status: int, reported: str
+) -> None:
+    odd = f"Flood.headlines = (*Flood.headlines, cw.Headline('odd', {scalar!r}))"
+    file = written(tmp_path, f"{FLOOD}\n{odd}\n")
+    ran = causeway_here("run", str(file), "--set", "messages=5", "--out", "out")
+    assert ran.returncode == status and reported in ran.stdout + ran.stderr, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
     ("line", "reported"),
     [
         ("network = lambda self, params, seed: 1 / 0", "ZeroDivisionError: division by zero\n  {file}:"),
