@@ -16,6 +16,7 @@ from rich.text import Text
 
 from causeway.analysis import compact, store, versions
 from causeway.analysis.files import refuse_links
+from causeway.analysis.reduce.quantity import unknown_names
 from causeway.analysis.remote import require_local
 from causeway.cli import outcome
 from causeway.cli.build import prepare
@@ -166,6 +167,8 @@ def _run_study(options: RunOptions, console: Console) -> bool:
     if found:
         describe_in(out_dir, study)  # the stored runs may be older than the study's plots
     warnings = [line for line in in_lines([run.get("warnings", []) for run in found]) if line not in doubts]
+    misspelled, absent = unknown_names(study.headlines, found)
+    warnings += [f"warning: {line}" for line in absent]
     for line in [*_reused_text(tally), *other, *warnings, *_nothing_delivered(found), *describe_nodes(found)]:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if options.as_json:
@@ -180,6 +183,8 @@ def _run_study(options: RunOptions, console: Console) -> bool:
         )  # fmt: skip
     for run_id, problem in tally.failed.items():
         console.print(Text.assemble(("failed", "red"), f" {printable(run_id)}: {printable(problem)}"), soft_wrap=True)
+    if misspelled:
+        raise UserError(misspelled[0])
     return bool(tally.failed)
 
 

@@ -134,7 +134,7 @@ def check_handlers(kind: Any) -> None:
         defined.update(vars(base))
         for value in vars(base).values():
             if isinstance(value, FunctionType):
-                named |= _names(value.__code__)
+                named |= names_in(value.__code__)
     for base in own:
         for name, value in vars(base).items():
             if name in HANDLERS or name in by_type:
@@ -189,7 +189,7 @@ def _intended_handler(name: str, defined: set[str]) -> str | None:
     return next((right for right, others in ELSEWHERE.items() if name in others and right not in defined), None)
 
 
-def _names(code: CodeType) -> set[str]:
+def names_in(code: CodeType) -> set[str]:
     """Return the names of attributes that a function and the functions in it use."""
-    inner = [_names(const) for const in code.co_consts if isinstance(const, CodeType)]
+    inner = [names_in(const) for const in code.co_consts if isinstance(const, CodeType)]
     return set(code.co_names).union(*inner)

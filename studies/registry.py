@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from causeway.analysis.plots import Headline, Plot
+from causeway.analysis.reduce import expression
 from causeway.errors import UserError, unknown
 from causeway.studies.identity import StudyCode, data_of, of_file, of_shipped
-from causeway.studies.study import Study
+from causeway.studies.study import Study, check_members
 from causeway.toolchain.opened_files import opened_below
 from causeway.toolchain.user_file import enter_folder_of, is_user_file, module_from
 
@@ -150,27 +151,35 @@ def _execute(path: Path) -> tuple[type[Study], set[Path]]:
     found = [v for v in dict.fromkeys(own) if issubclass(v, Study)]  # each study once, even if it has two names
     if len(found) != 1:
         raise UserError(f"{path} defines {len(found)} studies; it must define one subclass of causeway.Study")
-    _check(path, found[0])
+    check_study(str(path), found[0])
     return found[0], {Path(one) for one in opened if is_user_file(one)}
 
 
-def _check(path: Path, study: type[Study]) -> None:
-    """Raise UserError if a class attribute of a study has a type that commands and reports cannot use."""
+def check_study(where: str, study: type[Study]) -> None:
+    """Raise UserError if an attribute of a study has a type that commands and reports cannot use, or is misspelled.
+
+    Args:
+        where: The file or the name of the study, for the message.
+        study: The class.
+    """
     name = getattr(study, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name, re.ASCII):
-        raise UserError(f"{path}: the study's name is {name!r}; allowed: letters, digits, '_', '-' and '.'")
+        raise UserError(f"{where}: the study's name is {name!r}; allowed: letters, digits, '_', '-' and '.'")
     if not isinstance(getattr(study, "title", None), str):
-        raise UserError(f"{path}: the study's title is {getattr(study, 'title', None)!r}; allowed: text")
+        raise UserError(f"{where}: the study's title is {getattr(study, 'title', None)!r}; allowed: text")
     if isinstance(study.files, str) or not all(isinstance(one, str) for one in study.files):
-        raise UserError(f"{path}: the study's files are {study.files!r}; allowed: a list of names or patterns")
+        raise UserError(f"{where}: the study's files are {study.files!r}; allowed: a list of names or patterns")
     for attribute, kind in (("headlines", Headline), ("plots", Plot)):
         values = getattr(study, attribute)
         if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
-            raise UserError(f"{path}: the study's {attribute} are {values!r}; allowed: a list of {kind.__name__}")
+            raise UserError(f"{where}: the study's {attribute} are {values!r}; allowed: a list of {kind.__name__}")
+    for headline in study.headlines:
+        expression.parse(headline.scalar)
+    check_members(study)
     sweeps = study.sweeps
     points = list(sweeps.values()) if isinstance(sweeps, Mapping) else [None]
     if not all(isinstance(some, list | tuple) and all(isinstance(one, Mapping) for one in some) for some in points):
-        raise UserError(f"{path}: the study's sweeps are {sweeps!r}; allowed: names of lists of points, each a dict")
+        raise UserError(f"{where}: the study's sweeps are {sweeps!r}; allowed: names of lists of points, each a dict")
 
 
 def all_studies() -> list[Study]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
+from causeway.analysis.reduce.quantity import unknown_names
 from causeway.errors import RunError
 from causeway.network.networks import Network
 from causeway.pycontrol.debugging import debugging
@@ -125,8 +126,15 @@ def _check_twice(job: Job) -> None:
 
 def _in_memory(job: Job) -> Run[Any]:
     result = run_job(job, endless(job))
-    print_warnings([result.warnings])
-    return of_result(result, None)
+    return _with_warnings(of_result(result, None), job, result.warnings)
+
+
+def _with_warnings(run: Run[Any], job: Job, warnings: Sequence[str]) -> Run[Any]:
+    """Return the run after printing the warnings about it."""
+    known = {"scalars": run.scalars, "parameters": job.parameters}
+    misspelled, absent = unknown_names(job.study.headlines, [known])
+    print_warnings([[*warnings, *misspelled, *absent]])
+    return run
 
 
 def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
@@ -138,8 +146,8 @@ def _in_folder(job: Job, folder: str | Path) -> Run[Any]:
         raise RunError(tally.failed[job.run_id])
     if not results and job.record_to:  # the folder already contained the run, so it was not recorded
         return _in_memory(job)
-    print_warnings([read_back(out, [job.run_id])[job.run_id]["warnings"]])
-    return of_result(results[0], out) if results else from_folder(out, job)
+    run = of_result(results[0], out) if results else from_folder(out, job)
+    return _with_warnings(run, job, read_back(out, [job.run_id])[job.run_id]["warnings"])
 
 
 def _say_compiling() -> None:

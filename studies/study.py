@@ -6,6 +6,7 @@ study may be any Python file: `causeway run my_study.py`. Subclass `Study` and i
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from causeway.analysis.plots import Expected, Headline, Plot, Scene
+from causeway.errors import UserError
 from causeway.network.networks import Network
+from causeway.pycontrol.handlers import CLOSE, names_in
 from causeway.pycontrol.protocol import Observer, Protocol
 
 if TYPE_CHECKING:
@@ -118,3 +121,27 @@ class Study(ABC):
     def published_file(cls) -> Path | None:
         """Return the path of the published numbers; None if the study has none."""
         return Path(inspect.getfile(cls)).resolve().parent / cls.published if cls.published else None
+
+
+ELSEWHERE = {"Parameters": "Params", "parameters": "Params", "until": "duration_ps", "until_ps": "duration_ps"}
+"""Names of members in other interfaces, with the members of a study that correspond to them."""
+
+
+def check_members(kind: type[Study]) -> None:
+    """Refuse a study with a member that nothing uses and whose name is nearly that of a study's member.
+
+    Raises:
+        UserError: There is such a member, such as `duration` in place of `duration_ps`.
+    """
+    own = [base for base in kind.__mro__ if not base.__module__.startswith("causeway.")]
+    inherited = {name for base in kind.__mro__ if base not in own for name in vars(base)}
+    public = [name for name in inherited if not name.startswith("_")]
+    functions = [inspect.unwrap(one) for base in own for one in vars(base).values() if inspect.isfunction(one)]
+    used = set().union(*(names_in(one.__code__) for one in functions))
+    for base in own:
+        for name in vars(base).keys() - inherited - used:
+            meant = [ELSEWHERE[name]] if name in ELSEWHERE else difflib.get_close_matches(name, public, 1, CLOSE)
+            if meant and not name.startswith("_"):
+                raise UserError(
+                    f"study {kind.__name__}: nothing uses {name}; did you mean {meant[0]}? (Rename it if it is your own)"
+                )

@@ -25,7 +25,7 @@ from pyspark import cloudpickle as untyped
 
 from causeway.errors import UserError
 from causeway.studies.identity import DIGITS, StudyCode, data_of, of_file, of_shipped
-from causeway.studies.registry import STUDIES, Resolved, resolve
+from causeway.studies.registry import STUDIES, Resolved, check_study, resolve
 from causeway.studies.study import Study
 from causeway.toolchain.installation import SOURCES
 from causeway.toolchain.user_file import is_user_file
@@ -91,6 +91,7 @@ def of_study(study: Study) -> str | Resolved:
     shipped = [name for name, place in STUDIES.items() if place == f"{kind.__module__}:{kind.__qualname__}"]
     if shipped and not vars(study):
         return resolve(shipped[0])
+    check_study(f"study {kind.__name__}", kind)
     code = code_of(kind)
     if code.path is not None and study.files:
         code = of_file(code.path, data_of(code.path, study.files))

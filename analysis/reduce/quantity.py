@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from causeway.analysis.plots import Headline
 from causeway.analysis.reduce import expression
 from causeway.errors import UserError
 
@@ -22,6 +24,29 @@ def quantity(formula: str, run: Mapping[str, Any]) -> float | None:
     except (ArithmeticError, ValueError, UserError):
         return None
     return float(found) if math.isfinite(found) else None
+
+
+TYPO = 0.8
+"""The similarity (of `difflib`) from which a name that no run has counts as a misspelled one."""
+
+
+def unknown_names(headlines: Sequence[Headline], runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return a line for each name in headlines that no run has: those that are misspelled, and all others.
+
+    A name may be absent for a good reason, such as a mean over deliveries in runs without any.
+    """
+    known = sorted({name for run in runs for name in (*run["scalars"], *run["parameters"])})
+    misspelled, absent = [], []
+    for one in headlines if runs else ():
+        for name in expression.names(one.scalar):
+            if name in known:
+                continue
+            text = f"headline '{one.name}' names '{name}', which no run has"
+            if near := difflib.get_close_matches(name, known, 1, TYPO):
+                misspelled.append(f"{text}; did you mean '{near[0]}'?")
+            else:
+                absent.append(f"{text}; `causeway run --all` prints the names of all scalars")
+    return misspelled, absent
 
 
 def number(value: float) -> str:

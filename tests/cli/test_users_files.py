@@ -61,8 +61,46 @@ def test_a_study_with_a_name_or_title_of_the_wrong_type_is_refused(tmp_path: Pat
     assert reported in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("duration", "duration_ps"), ("duration_s", "duration_ps"), ("until", "duration_ps"),
+        ("reaction", "reaction_ps"), ("observer", "observers"), ("scalar", "scalars"), ("sweep", "sweeps"),
+        ("headline", "headlines"), ("plot", "plots"), ("engine", "engines"), ("Parameters", "Params"),
+        ("params", "Params"), ("expects", "expected"), ("check", "checks"),
+    ],
+)  # fmt: skip
+def test_a_misspelled_member_of_a_study_is_reported(tmp_path: Path, name: str, meant: str) -> None:
+    with pytest.raises(UserError, match=f"study Flood: nothing uses {name}; did you mean {meant}") as error:
+        registry.get(str(written(tmp_path, f"{FLOOD}\nFlood.{name} = lambda self, params: 5\n")))
+    assert "\n" not in str(error.value)
+
+
+def test_a_member_that_the_study_uses_may_have_any_name(tmp_path: Path) -> None:
+    used = "Flood.reaction = 5\nFlood.reaction_ps = lambda self, params: self.reaction"
+    assert registry.get(str(written(tmp_path, f"{FLOOD}\n{used}\n"))).name == "flood"
+
+
 def test_a_class_with_two_names_is_one_study(tmp_path: Path) -> None:
     assert registry.get(str(written(tmp_path, f"{FLOOD}\nTheOne = Flood\n"))).name == "flood"
+
+
+@pytest.mark.parametrize(
+    ("scalar", "status", "reported"),
+    [
+        ("violation", 2, "headline 'odd' names 'violation', which no run has; did you mean 'violations'?"),
+        ("missing / deliverys", 2, "names 'deliverys', which no run has; did you mean 'deliveries'?"),
+        ("throughput", 0, "warning: headline 'odd' names 'throughput', which no run has; `causeway run --all` prints"),
+        ("missing +", 2, "'missing +' is not an arithmetic expression over scalars"),
+    ],
+)
+def test_a_headline_of_a_scalar_that_no_run_has_is_reported(
+    causeway_here: Callable[..., Said], tmp_path: Path, scalar: str, status: int, reported: str
+) -> None:
+    odd = f"Flood.headlines = (*Flood.headlines, cw.Headline('odd', {scalar!r}))"
+    file = written(tmp_path, f"{FLOOD}\n{odd}\n")
+    ran = causeway_here("run", str(file), "--set", "messages=5", "--out", "out")
+    assert ran.returncode == status and reported in ran.stdout + ran.stderr, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(
