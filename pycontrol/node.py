@@ -301,6 +301,8 @@ class PerNode(Protocol):
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
+        if self._traffic is not None:
+            self._traffic.place_first(self)
 
     @calls_handlers
     def _each(self, nodes: int, step: Callable[[int], None], handler: str) -> None:

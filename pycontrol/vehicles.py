@@ -103,6 +103,11 @@ class Traffic:
         self._call("start", self._start, [*options, *sumo.options])
         self._next = self._call("start", self._compute)
 
+    def place_first(self, runtime: PerNode) -> None:
+        """Put hosts where the vehicles of the first step will be, at the start of the run."""
+        for name, state in self._next.items():
+            runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1)  # an absent host is put there at once
+
     def step(self, runtime: PerNode) -> int | None:
         """Carry out the step that begins one reaction time from now, and let SUMO compute the next one."""
         self._now, before = self._next, self._now
@@ -110,8 +115,6 @@ class Traffic:
         for name in gone:
             runtime.switch(self.node_of[name], False)
         for name, state in self._now.items():
-            if name not in self.node_of:  # a vehicle of the first step: no host is at its position yet
-                continue
             if name not in self._there:
                 runtime.switch(self.node_of[name], True)
                 self._there.add(name)
@@ -189,8 +192,8 @@ def begin(runtime: PerNode) -> Traffic | None:
     if not isinstance(network, MobileNetwork) or network.movement is None:
         return None
     sumo, reaction_ps = network.movement, runtime.context.reaction_ps
-    if reaction_ps > sumo.step:
-        raise UserError(f"Sumo: step is {sumo.step} ps, shorter than the reaction time of {reaction_ps} ps")
+    if 2 * reaction_ps > sumo.step:
+        raise UserError(f"Sumo: step is {sumo.step} ps; allowed: at least twice the reaction time of {reaction_ps} ps")
     traffic = Traffic(sumo, runtime.context.seed, range(len(network.station_xy_mm), network.nodes))
     runtime.every(sumo.step, lambda _: traffic.step(runtime), first_ps=sumo.step - reaction_ps)
     return traffic

@@ -126,6 +126,21 @@ def test_vehicles_are_where_sumo_says_at_every_step(engine, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_vehicle_of_the_first_step_comes_at_the_first_step(engine, tmp_path):
+    """SUMO inserts it in its first step, and its state there holds at the end of this step."""
+    for file in ("streets.sumocfg", "streets.net.xml"):
+        (tmp_path / file).write_text((STREETS / file).read_text())
+    trips = (
+        '<vehicle id="early" route="straight" depart="0"/><vehicle id="next" route="straight" depart="0.1" '
+        'departLane="best"/>'
+    )
+    routes = edited((STREETS / "streets.rou.xml").read_text(), ("<flow", f"{trips}<flow"))
+    (tmp_path / "streets.rou.xml").write_text(routes)
+    seen = answer(drive(tmp_path, engine, config=str(tmp_path / "streets.sumocfg"), until=3.0))
+    assert {name: came for _, name, came, _ in seen["cars"]}["early"] == 0.1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_equal_seeds_give_equal_runs(engine, tmp_path):
     digests = []
     for number, seed in enumerate((1, 1, 2)):
