@@ -16,15 +16,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from struct import Struct
 
 OLDEST = (6, 0)
-"""The oldest OMNeT++ for which the adapters are written."""
+"""The oldest OMNeT++ for which the adapters are written. A later first number is refused, too."""
+PARTS = ("Makefile.inc", "include/omnetpp.h", "lib/liboppsim.so", "bin/opp_makemake")
+"""The files of an OMNeT++ with which the adapters are built."""
+INET_HEADER = "src/inet/common/packet/Packet_m.h"
+"""A header of INET that its own build writes: if it exists, the others do."""
 INETS = {"4.5": "6.0", "4.6": "6.2", "4.7": "6.4"}
 """The versions of INET for which the adapter is written, and the oldest OMNeT++ with which each can be built."""
 HOW_TO_GET_IT = (
     "no OMNeT++ found: install OMNeT++ 6.1 or newer (omnetpp.org), build it (MODE=release), put its bin directory on "
     "PATH or set OMNETPP_ROOT=..."
 )
+ELF_HEADER = Struct("<40xQ10xHH2x")
+"""The header of a 64-bit ELF file: the offset of the table of sections, the size of an entry, their number."""
 OPP_ENV = ".opp_env_workspace"
 """The folder that marks a workspace of opp_env."""
 
@@ -44,8 +51,7 @@ class Found:
     @property
     def opp_run(self) -> Path:
         """The program that runs simulations."""
-        release = self.root / "bin" / "opp_run_release"
-        return release if release.exists() else self.root / "bin" / "opp_run"
+        return opp_run_of(self.root)
 
     @property
     def folders(self) -> tuple[Path, Path | None]:
@@ -163,13 +169,44 @@ def omnetpp_refusal(root: Path) -> str | None:
         return f"{root} is not an OMNeT++: it has no file Version; choose the folder that contains bin/ and Version"
     if _numbers(version) < OLDEST:
         return f"OMNeT++ {version} in {root} is too old: install 6.1 or newer (omnetpp.org), or choose another one"
-    programs = root / "bin"
-    if (programs / "opp_run_release").exists() or (
-        (programs / "opp_run").exists() and not (programs / "opp_run_dbg").exists()
-    ):
-        return _compiler_refusal(root, version)
-    state = "built only in debug mode" if (programs / "opp_run_dbg").exists() else "not built"
-    return f"OMNeT++ {version} in {root} is {state}: cd {root} && . ./setenv && make MODE=release"
+    if _numbers(version)[0] > OLDEST[0]:
+        return (
+            f"OMNeT++ {version} in {root} is newer than the versions that the adapter supports ({OLDEST[0]}.x): "
+            f"install OMNeT++ {OLDEST[0]}.x beside it, and set OMNETPP_ROOT=..."
+        )
+    return _unbuilt(root, version) or _compiler_refusal(root, version)
+
+
+def _unbuilt(root: Path, version: str) -> str | None:
+    """Return the reason why the programs or libraries of an OMNeT++ cannot be used, and the remedy, or None."""
+    name = f"OMNeT++ {version} in {root}"
+    enter = f"cd {root} && . ./setenv &&"
+    debug = (root / "bin" / "opp_run_dbg").exists()
+    if not (root / "bin" / "opp_run_release").exists() and (debug or not (root / "bin" / "opp_run").exists()):
+        return f"{name} is {'built only in debug mode' if debug else 'not built'}: {enter} make MODE=release"
+    for part in PARTS:
+        if not (root / part).exists():
+            return (
+                f"{name} has no {part}: choose the folder in which OMNeT++ was built, or build it there: {enter} "
+                "./configure && make MODE=release"
+            )
+    if not is_whole(root / "lib" / "liboppsim.so"):
+        return f"{name} has an incomplete lib/liboppsim.so: {enter} make clean && make MODE=release"
+    if lacking := lacks(opp_run_of(root)):
+        return (
+            f"{name} needs {lacking}, which this machine lacks: install it, or {enter} make clean && make MODE=release"
+        )
+    return None
+
+
+def is_whole(library: Path) -> bool:
+    """Return whether a library is an ELF file with all its sections, the last part of the file."""
+    with library.open("rb") as file:
+        header = file.read(ELF_HEADER.size)
+    if len(header) < ELF_HEADER.size or not header.startswith(b"\x7fELF"):
+        return False
+    offset, size, count = ELF_HEADER.unpack(header)
+    return library.stat().st_size >= offset + size * count
 
 
 def _compiler_refusal(root: Path, version: str) -> str | None:
@@ -194,6 +231,13 @@ def inet_refusal(inet: Path, root: Path, omnetpp: str) -> str | None:
         if not prefix:
             other = ": build it with make makefiles && make MODE=release"
         return f"{prefix}{inet} is not a built INET (it has no src/libINET.so){other}"
+    if not is_whole(inet / "src" / "libINET.so"):
+        return f"{name} has an incomplete src/libINET.so: build it again with make clean && make MODE=release"
+    if not (inet / INET_HEADER).exists():
+        return (
+            f"{name} has no {INET_HEADER}, and the adapter is compiled with INET's headers: choose the folder in which "
+            "INET was built, or build it there with make makefiles && make MODE=release"
+        )
     known = minor_of(version or "")
     if known not in INETS:
         how = "newer" if _numbers(version or "") > _numbers(max(INETS, key=_numbers)) else "older"
@@ -222,6 +266,11 @@ def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
     others = [path for path in sorted(paths) if (path / "Version").exists() and version_of(path)]
     if others and not any(other.resolve() == root.resolve() for other in others if (other / "Makefile.inc").exists()):
         return f"{name} was built with the OMNeT++ in {others[0]}, not with {root}: set OMNETPP_ROOT={others[0]}"
+    if lacking := lacks(opp_run_of(root), inet / "src" / "libINET.so"):
+        return (
+            f"{name} needs {lacking}, which this machine lacks (INET was built on another one, or with a newer "
+            "compiler): install it, or build INET again here: make cleanall && make makefiles && make MODE=release"
+        )
     return None
 
 
@@ -232,6 +281,20 @@ def dynamic_section(library: Path) -> str:
         return ""
     command = ["readelf", "-d", str(library)]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
+
+
+@cache
+def lacks(program: Path, library: Path | None = None) -> str:
+    """Return a library, or a version of one, that a program (and a library in it) needs and does not find; or ""."""
+    trace = {"LD_TRACE_LOADED_OBJECTS": "1", **({"LD_PRELOAD": str(library)} if library is not None else {})}
+    try:  # ld.so lists the libraries and executes nothing
+        done = subprocess.run(
+            [str(program)], env={**os.environ, **trace}, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError:
+        return ""
+    found = re.search(r"(\S+) => not found|version `(\S+)' not found", done.stdout + done.stderr)
+    return (found[1] or found[2]) if found else ""
 
 
 def fitting_inet(omnetpp: str) -> str:
@@ -280,6 +343,12 @@ def _newest_first(parent: Path, pattern: str) -> list[Path]:
 
 
 # ---- versions -------------------------------------------------------------------------------------------------------
+
+
+def opp_run_of(root: Path) -> Path:
+    """Return the program of an OMNeT++ that runs simulations."""
+    release = root / "bin" / "opp_run_release"
+    return release if release.exists() else root / "bin" / "opp_run"
 
 
 def minor_of(version: str) -> str:

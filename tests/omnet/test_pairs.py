@@ -15,7 +15,7 @@ from causeway.bridge import engines
 from causeway.bridge.engines.omnet import OmnetEngine, inet_adapter_of
 from causeway.errors import UserError
 from causeway.studies.runner import Job, run_job
-from causeway.toolchain.omnet_find import Found, find_omnetpp, pairs
+from causeway.toolchain.omnet_find import INET_HEADER, Found, find_omnetpp, pairs
 from tests.helpers.omnet_pairs import choose
 
 pytestmark = [pytest.mark.omnet]
@@ -73,7 +73,9 @@ def broken_inet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip("no OMNeT++")
     root = tmp_path / "inet4.5"
     (root / "src" / "inet" / "common").mkdir(parents=True)
-    (root / "src" / "libINET.so").touch()
+    shutil.copy(found.root / "lib" / "liboppcommon.so", root / "src" / "libINET.so")
+    (root / INET_HEADER).parent.mkdir()
+    (root / INET_HEADER).touch()
     defines = "#define INET_VERSION        0x0405\n#define INET_PATCH_LEVEL    0x09\n"
     (root / "src" / "inet" / "common" / "INETDefs.h").write_text(defines)
     monkeypatch.setenv("OMNETPP_ROOT", str(found.root))
