@@ -163,6 +163,10 @@ class Protocol:
         """Return the protocol's own counters by name, at the end of the run."""
         return {}
 
+    def warnings(self) -> Sequence[str]:
+        """Return warnings about the run, which are kept with its results. Called at the end of the run."""
+        return ()
+
     def in_flight(self) -> str:
         """Describe the packets on their way and their senders, for the error of a run that needs too much memory."""
         return ""
