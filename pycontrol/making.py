@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
+
+import numpy as np
 
 from causeway.deprecated import warn
 from causeway.errors import UserError
+from causeway.network.networks import Network
 from causeway.pycontrol.handlers import Node, check_handlers
+from causeway.pycontrol.presence import Absent
 from causeway.pycontrol.protocol_errors import misuse, shown
 from causeway.pycontrol.services import NoRuntime
 
@@ -55,6 +59,22 @@ def new_node(make: Callable[[int], Node], id_: int) -> Node:
         raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is already node {node.id}")
     check_handlers(type(node))
     return node
+
+
+def unheard_broadcasts(nodes: Sequence[Node], network: Network | None) -> list[str]:
+    """Return a line for each class of nodes that the workload asks to broadcast although it has no `on_broadcast`."""
+    load = None if network is None else network.workload
+    if load is None or not (len(load.script.node) if load.script else any(one.rate_per_s for one in load.segments)):
+        return []
+    asked = (
+        np.unique(load.script.node).tolist() if load.script else range(load.first_node, load.first_node + load.nodes)
+    )
+    kinds = dict.fromkeys(type(nodes[node]) for node in asked)
+    return [
+        f"the workload asks {kind.__name__} to broadcast, but {kind.__name__} has no on_broadcast(self, number, "
+        "size_bytes), so these broadcasts are lost; add one, or restrict the workload to other nodes"
+        for kind in kinds if kind.on_broadcast is Node.on_broadcast and kind is not Absent
+    ]  # fmt: skip
 
 
 def _required(kind: type[Node]) -> list[inspect.Parameter]:

@@ -22,7 +22,7 @@ an id and a length.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from causeway.bridge.events import (
@@ -56,19 +56,12 @@ from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
-from causeway.pycontrol.making import maker_of, new_node
+from causeway.pycontrol.making import maker_of, new_node, unheard_broadcasts
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context, Protocol
-from causeway.pycontrol.protocol_errors import (
-    Misuse,
-    ProtocolError,
-    broken_lookahead,
-    call,
-    misuse,
-    protocol_error,
-)
+from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, broken_lookahead, call, misuse, protocol_error
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 from causeway.pycontrol.services import check_id, check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
@@ -113,8 +106,7 @@ class PerNode(Protocol):
         self.now_ps = 0
         self.stop = False
         self.nodes: list[Node] = []
-        self._guests: dict[int, bool] = {}
-        """The nodes that come and go, and whether each was there at the beginning."""
+        self._presence = presence.Presence()
         self._traffic: vehicles.Traffic | None = None
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
@@ -238,6 +230,7 @@ class PerNode(Protocol):
     def switch(self, node: int, up: bool) -> None:
         """Make a node fail or recover."""
         node = arguments.node("recover" if up else "crash", node, self._count)
+        self._presence.switch(node, up, self.now_ps)
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
 
@@ -297,7 +290,7 @@ class PerNode(Protocol):
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
-        self._guests, self._traffic = presence.guests_of(context.network), vehicles.begin(self)
+        self._presence, self._traffic = presence.begin(context.network), vehicles.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
@@ -323,7 +316,7 @@ class PerNode(Protocol):
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
-        there = self._guests.get(id_, True)
+        there = id_ not in self._presence.down
         self.nodes.append(self._new_node(id_) if there else presence.absent(self, id_))
         if not there:
             self.note(LEFT, id_, -1)
@@ -376,6 +369,10 @@ class PerNode(Protocol):
     def scalars(self) -> Mapping[str, float]:
         """Return the number of packets sent."""
         return {"packets": self._next_packet}
+
+    def warnings(self) -> Sequence[str]:
+        """Return warnings about broadcasts that no node handles, and about failures without effect."""
+        return [*unheard_broadcasts(self.nodes, self.context.network), *self._presence.warnings()]
 
     def in_flight(self) -> str:
         """Describe the packets on their way and the timers that are set, with the nodes that have most of them."""

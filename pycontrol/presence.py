@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from causeway.network.networks import MobileNetwork, Network
@@ -18,6 +19,45 @@ class Absent(Node):
     """A placeholder for a node that has not come yet, or has gone."""
 
 
+@dataclass
+class Presence:
+    """The nodes that come and go, and those that are down."""
+
+    guests: frozenset[int] = frozenset()
+    """The nodes that come and go."""
+    down: set[int] = field(default_factory=set)
+    """The nodes that are absent or down, or will be so one reaction time from now."""
+    _vain: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """The calls of `crash` and `recover` without effect: their number, and the node and time of the first one."""
+
+    def switch(self, node: int, up: bool, now_ps: int) -> None:
+        """Count a call of `crash` or `recover`, if it has no effect."""
+        if up == (node in self.down):
+            self.change(node, up)
+            return
+        service = "recover" if up else "crash"
+        count, *first = self._vain.get(service, (0, node, now_ps))
+        self._vain[service] = (count + 1, first[0], first[1])
+
+    def change(self, node: int, up: bool) -> None:
+        """Note that a node has failed or gone, or that it has recovered or come."""
+        (self.down.discard if up else self.down.add)(node)
+
+    def warnings(self) -> list[str]:
+        """Return a line for each service that was called without effect."""
+        return [
+            f"{service}({node}) at {now_ps / 1e12:g} s has no effect, since node {node} is "
+            f"{'up' if service == 'recover' else 'down'} already ({count} such calls in the run)"
+            for service, (count, node, now_ps) in self._vain.items()
+        ]
+
+
+def begin(network: Network | None) -> Presence:
+    """Return the presence of nodes at the beginning of a run."""
+    guests = guests_of(network)
+    return Presence(frozenset(guests), {node for node, there in guests.items() if not there})
+
+
 def guests_of(network: Network | None) -> dict[int, bool]:
     """Return the nodes of a network that come and go, and whether each is there at the beginning."""
     if isinstance(network, MobileNetwork) and network.movement is not None:
@@ -31,7 +71,8 @@ def guests_of(network: Network | None) -> dict[int, bool]:
 
 def change(runtime: PerNode, node: int, up: bool) -> None:
     """Let a node recover (`up`) or fail; let a node with stays come or go."""
-    if node in runtime._guests:
+    runtime._presence.change(node, up)
+    if node in runtime._presence.guests:
         if up:
             _come(runtime, node)
         elif not isinstance(runtime.nodes[node], Absent):

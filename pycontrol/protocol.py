@@ -11,7 +11,7 @@ broadcasts and deliveries to the observers, in the order in which they happened,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from typing import Protocol as TypingProtocol
@@ -162,6 +162,10 @@ class Protocol:
     def scalars(self) -> Mapping[str, float]:
         """Return the protocol's own counters by name, at the end of the run."""
         return {}
+
+    def warnings(self) -> Sequence[str]:
+        """Return warnings about the run, which are kept with its results. Called at the end of the run."""
+        return ()
 
     def in_flight(self) -> str:
         """Describe the packets on their way and their senders, for the error of a run that needs too much memory."""

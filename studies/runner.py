@@ -263,7 +263,7 @@ class StartedRun:
         if folder := spec.options.get("fingerprint"):
             compare_fingerprint(Path(folder), job.run_id, outcome.engine_scalars)
         tables = _tables(job, outcome, scalars, self._started_at)
-        if warnings := [*warnings, *_warnings(job, spec, outcome)]:
+        if warnings := [*warnings, *self.protocol.warnings(), *_warnings(job, spec, outcome)]:
             tables["attributes"] = as_rows(warnings)
         if "results" in spec.options:
             add_results(tables, Path(spec.options["results"]), result_name(spec))

@@ -143,5 +143,5 @@ def check_members(kind: type[Study]) -> None:
             meant = [ELSEWHERE[name]] if name in ELSEWHERE else difflib.get_close_matches(name, public, 1, CLOSE)
             if meant and not name.startswith("_"):
                 raise UserError(
-                    f"study {kind.__name__}: nothing uses {name}; did you mean {meant[0]}? (Rename it if it is your own)"
+                    f"study {kind.__name__}: nothing uses {name}; did you mean {meant[0]}? (Rename it if it is yours)"
                 )

@@ -110,3 +110,61 @@ def test_a_mistake_outside_of_a_run_has_one_line_with_the_remedy(
         does()
     said = str(error.value)
     assert given in said and remedy in said and "\n" not in said, said
+
+
+class Deaf(cw.Node):
+    def on_packet(self, content: object, sender: int, interface: int) -> None: ...
+
+
+class Twice(Deaf):
+    """Two nodes make a third one fail, and one lets a node that is up recover."""
+
+    def on_broadcast(self, number: int, size_bytes: int) -> None: ...
+
+    def on_start(self) -> None:
+        if self.id < 2:
+            self.crash(2)
+        if self.id == 0:
+            self.recover(1)
+
+
+class OnceEach(Twice):
+    def on_start(self) -> None:
+        if self.id == 0:
+            self.crash(2)
+            self.recover(2)
+            self.set_timer("again", 10**9)
+
+    def on_timer(self, key: object) -> None:
+        self.crash(2)
+
+    def on_down(self) -> None: ...
+
+
+WARNED: dict[str, tuple[type[cw.Node], list[str]]] = {
+    "no on_broadcast": (
+        Deaf, ["the workload asks Deaf to broadcast, but Deaf has no on_broadcast(self, number, size_bytes)"],
+    ),
+    "failures without effect": (
+        Twice,
+        [
+            "recover(1) at 0 s has no effect, since node 1 is up already (1 such calls in the run)",
+            "crash(2) at 0 s has no effect, since node 2 is down already (1 such calls in the run)",
+        ],
+    ),
+    "failures with effect": (OnceEach, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "words"), WARNED.values(), ids=WARNED)
+def test_what_has_no_effect_is_a_warning(make: type[cw.Node], words: list[str]) -> None:
+    protocol, _ = small_run(make)
+    said = protocol.warnings()
+    assert len(said) == len(words)
+    for line, start in zip(said, words, strict=True):
+        assert line.startswith(start), said
+
+
+def test_warnings_about_a_protocol_are_printed_with_its_results(capsys: pytest.CaptureFixture[str]) -> None:
+    cw.run(Deaf, cw.AbstractNetwork(3), broadcasts=cw.poisson(5, messages=2))
+    assert "causeway: warning: the workload asks Deaf to broadcast" in capsys.readouterr().err
