@@ -201,9 +201,12 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
         raise UserError(f"study {study.name}: no engine builds its network ({type(network).__name__})")
     reasons = []
     for candidate in possible:
-        why = engines.get(candidate).missing(network)
+        engine = engines.get(candidate)
+        why = engine.missing(network)
         if why is None:
             return candidate
+        if (refused := getattr(engine, "refused_choice", None)) and refused(network):
+            raise UserError(f"engine {candidate} cannot run here: {why}; or choose another engine")
         reasons.append(f"{candidate}: {why}")
     raise UserError(f"no engine for study {study.name} here ({'; '.join(reasons)})")
 
