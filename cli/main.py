@@ -21,7 +21,7 @@ import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
 from causeway.cli.folders import Folder, OutDir, place
-from causeway.cli.installations import Inet, Omnetpp
+from causeway.cli.installations import Inet, Models, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
 from causeway.cli.result_commands import compact, convert, diff, tables
 from causeway.errors import FULL, RunError, UserError
@@ -167,9 +167,7 @@ def run(
     hosts: Annotated[
         str, typer.Option(metavar="PATTERN", help="The hosts of the project that are nodes, unless --ini says so.")
     ] = "",
-    with_: Annotated[
-        list[str] | None, typer.Option("--with", metavar="NAME", help="Load models that --ini needs: simu5g.")
-    ] = None,
+    with_: Models = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture every node's frames in OUT/pcap (engine omnet).")
     ] = False,
