@@ -26,9 +26,10 @@ def build_adapters(names: Sequence[str], console: Console) -> None:
     for name in [n for n in names or engines.ENGINES if n != KERNELS]:
         engine = engines.get(name)
         adapters = engine.adapters()
+        why = None if adapters else engine.missing()
         if not adapters and names:
-            raise UserError(f"engine {name} has no adapter to build: {engine.missing() or 'it runs in process'}")
-        if not adapters and (why := engine.missing()):
+            raise UserError(f"engine {name} " + (f"cannot run here: {why}" if why else "has no adapter to build"))
+        if why:
             _say(console, f"engine {name} is skipped: {why}")
         for adapter in adapters:
             try:

@@ -102,6 +102,7 @@ def _job(name: str, reported: dict[str, str], run: Mapping[str, Any]) -> Job:
     if not {"ini", "config"} <= more.keys():
         return Job(name, reported, run["seed"], run["engine"])
     ini, config, hosts = more.pop("ini"), more.pop("config"), more.pop("host_pattern", "")
+    more.pop("with", None)
     external = ExternalProject(ini, config, hosts, variables=more, code=run["project_code"] or "")
     return Job(name, own, run["seed"], run["engine"], external=external)
 

@@ -1,4 +1,4 @@
-"""Options that choose among several installations of OMNeT++ and INET."""
+"""Options that choose among several installations of OMNeT++ and INET, and projects of models for INET."""
 
 from __future__ import annotations
 
@@ -30,4 +30,8 @@ Omnetpp = Annotated[
 Inet = Annotated[
     Path | None,
     typer.Option("--inet", metavar="DIR", help="The INET to use (INET_ROOT).", callback=_choose("INET_ROOT")),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="NAME", help="A project of models that --ini needs, by its name: simu5g."),
 ]

@@ -21,7 +21,7 @@ import typer
 
 from causeway.cli.console import console, printable, prints_elsewhere, real_stdout
 from causeway.cli.folders import Folder, OutDir, place
-from causeway.cli.installations import Inet, Omnetpp
+from causeway.cli.installations import Inet, Models, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
 from causeway.cli.result_commands import compact, convert, diff, tables
 from causeway.errors import FULL, RunError, UserError
@@ -167,6 +167,7 @@ def run(
     hosts: Annotated[
         str, typer.Option(metavar="PATTERN", help="The hosts of the project that are nodes, unless --ini says so.")
     ] = "",
+    with_: Models = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture every node's frames in OUT/pcap (engine omnet).")
     ] = False,
@@ -190,7 +191,7 @@ def run(
 
     options = RunOptions(
         study, engine, set_ or (), sweep, seed, reps, out_dir, record, spark, processes=jobs, cap=cap, fresh=fresh,
-        twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts),
+        twice=twice, all_scalars=all_, as_json=json_, project=project_of(ini, config, hosts, with_ or ()),
         instruments=Instruments(pcap, eventlog, fingerprint, ui, animate or 0.0), pdb=pdb, log=log, log_file=log_file,
     )  # fmt: skip
     with prints_elsewhere() if json_ else contextlib.nullcontext(), contained(study):

@@ -50,23 +50,25 @@ class InProject:
     ini: Path
     config: str
     hosts: str
+    models: tuple[str, ...] = ()
 
     def plan(self, options: RunOptions, settings: dict[str, str]) -> list[Job]:
         """Return all runs of the configuration."""
         if options.sweep is not None:
             raise UserError("--sweep and --ini do not go together: the configuration defines the runs")
-        planned = plan_external(registry.get(options.study), str(self.ini), self.config, self.hosts, settings)
+        study, ini = registry.get(options.study), str(self.ini)
+        planned = plan_external(study, ini, self.config, self.hosts, settings, self.models)
         engine = options.engine or "omnet"
         jobs = campaign.plan_for(options.study, engine, planned, options.seed, options.reps, options.cap)
         folder = str((options.out_dir / "omnetpp").resolve())
         return [job.but(options={"results": folder, "result_name": job.run_id}) for job in jobs]
 
 
-def project_of(ini: Path | None, config: str, hosts: str) -> InProject | None:
-    """Return the project of --ini, --config and --hosts; None without --ini."""
-    if ini is None and (config != "General" or hosts):
-        raise UserError("--config and --hosts need --ini FILE; add it")
-    return InProject(ini, config, hosts) if ini is not None else None
+def project_of(ini: Path | None, config: str, hosts: str, models: Sequence[str] = ()) -> InProject | None:
+    """Return the project of --ini, --config, --hosts and --with; None without --ini."""
+    if ini is None and (config != "General" or hosts or models):
+        raise UserError("--config, --hosts and --with need --ini FILE; add it")
+    return InProject(ini, config, hosts, tuple(models)) if ini is not None else None
 
 
 @dataclass(frozen=True)

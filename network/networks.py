@@ -289,6 +289,8 @@ class InetNetwork:
     showcases."""
     libs: tuple[str, ...] = ()
     """Further model libraries, without lib and .so."""
+    models: tuple[str, ...] = ()
+    """Projects of models whose NED folders and library are found: "simu5g" (SIMU5G_ROOT, or simu5g* beside INET)."""
     faults: Faults = field(default_factory=Faults)
     places_every_ps: int = 0
     """See `MobileNetwork`."""

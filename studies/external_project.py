@@ -16,7 +16,7 @@ from typing import Any
 from causeway.errors import UserError
 from causeway.network.networks import InetNetwork, Network
 from causeway.studies.parameters import make_params
-from causeway.studies.project import project_code
+from causeway.studies.project import network_code
 from causeway.studies.study import Study
 
 CLOSE = 0.8
@@ -31,6 +31,8 @@ class ExternalProject:
     config: str
     hosts: str = ""
     """Patterns of the hosts that are nodes; "" if the ini file selects them."""
+    models: tuple[str, ...] = ()
+    """Projects of models (`InetNetwork.models`)."""
     run: int = 0
     """OMNeT++'s number of the run."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -43,17 +45,19 @@ class ExternalProject:
     def instead_of(self, own: Network) -> InetNetwork:
         """Return the project's network with the number of nodes, the load and the faults of the study's own network."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
-        ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
+        ned_path, libs, models = (own.ned_path, own.libs, own.models) if isinstance(own, InetNetwork) else ((), (), ())
         return InetNetwork(
             own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
-            workload=replace(own.workload), faults=own.faults,  # the number of broadcasting nodes stays the study's
+            models=(*models, *self.models), faults=own.faults,
+            workload=replace(own.workload),  # the number of broadcasting nodes stays the study's
         )  # fmt: skip
 
     @property
     def reported(self) -> dict[str, str]:
         """Values that are stored with the parameters of the run."""
         hosts = {"host_pattern": self.hosts} if self.hosts else {}
-        return {"ini": Path(self.ini).name, "config": self.config, **hosts, **self.variables}
+        models = {"with": " ".join(self.models)} if self.models else {}
+        return {"ini": Path(self.ini).name, "config": self.config, **hosts, **models, **self.variables}
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,9 @@ class Planned:
     """None if the configuration has a single run, whose seeds are chosen as for any study."""
 
 
-def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any]) -> list[Planned]:
+def plan_external(
+    study: Study, ini: str, config: str, hosts: str, given: Mapping[str, Any], models: tuple[str, ...] = ()
+) -> list[Planned]:
     """Return every run of a configuration.
 
     Args:
@@ -75,6 +81,7 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
         config: Name of the configuration.
         hosts: Patterns of the hosts that are nodes; "" if the ini file selects them.
         given: Parameters that the user sets for all runs.
+        models: Projects of models, in addition to those of the study's own network.
 
     Raises:
         UserError: A parameter is set and iterated over, or two runs have the same seed-set and variables.
@@ -88,11 +95,12 @@ def plan_external(study: Study, ini: str, config: str, hosts: str, given: Mappin
             f"{twice[0]} is set here and is also an iteration variable of configuration {config} of {ini}; remove one"
         )
     settings = [_settings(run.variables, fields, given) for run in runs]
-    code = _code(study.network(make_params(study, settings[0]), runs[0].seed), Path(ini))
+    own = study.network(make_params(study, settings[0]), runs[0].seed)
+    code = network_code(Path(ini), own, models)
     planned = []
     for run, set_ in zip(runs, settings, strict=True):
         external = ExternalProject(
-            str(Path(ini).resolve()), config, hosts, run.number, dict(run.variables), code,
+            str(Path(ini).resolve()), config, hosts, models, run.number, dict(run.variables), code,
             doubts(run.variables, fields, given),
         )  # fmt: skip
         planned.append(Planned(external, set_, run.seed if len(runs) > 1 else None))
@@ -123,12 +131,6 @@ def doubts(variables: Mapping[str, str], fields: Iterable[str], given: Iterable[
         if not field_of(name, fields) and (near := difflib.get_close_matches(name.lower(), free, 1, CLOSE)):
             found.append(f"iteration variable {name} sets no parameter of the study; did you mean {free[near[0]]}?")
     return tuple(found)
-
-
-def _code(own: Network, ini: Path) -> str:
-    """Return the digest of the project, including NED paths and libraries of the study's own network."""
-    ned_path, libs = (own.ned_path, own.libs) if isinstance(own, InetNetwork) else ((), ())
-    return project_code(ini, ned_path, libs)
 
 
 def _check_distinct(planned: Sequence[Planned], ini: str, config: str) -> None:

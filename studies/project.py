@@ -14,7 +14,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from causeway.network.networks import InetNetwork, Network
 from causeway.studies.identity import DIGITS
+from causeway.toolchain.model_projects import find_models
 
 INCLUDE = re.compile(r"^\s*include\s+(.+?)\s*$", re.MULTILINE)
 QUOTED = re.compile(r'"([^"\n]+)"')
@@ -54,6 +56,19 @@ def project_code(ini: Path, ned_path: Iterable[str] = (), libs: Iterable[str] = 
     files |= {found for lib in more_libs if (found := _library(Path(lib))) is not None}
     entries = sorted(f"{os.path.relpath(one, ini.parent)}\0{_content(one)}\0" for one in files)
     return hashlib.blake2b("".join(entries).encode(), digest_size=16).hexdigest()[:DIGITS]
+
+
+def network_code(ini: Path, own: Network, models: Iterable[str] = ()) -> str:
+    """Return the digest of a project, including NED folders, libraries and models of a study's own network.
+
+    Args:
+        ini: The project's ini file.
+        own: The study's own network.
+        models: Projects of models (`InetNetwork.models`), in addition to those of `own`.
+    """
+    ned_path, libs, more = (own.ned_path, own.libs, own.models) if isinstance(own, InetNetwork) else ((), (), ())
+    folders, libraries = find_models((*more, *models))
+    return project_code(ini, (*ned_path, *folders), (*libs, *libraries))
 
 
 def _named(first: Path, base: Path | None = None) -> Iterator[Path]:

@@ -32,7 +32,7 @@ from causeway.studies.limits import check_seed, check_spec
 from causeway.studies.module_values import ModuleValues
 from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
-from causeway.studies.project import project_code
+from causeway.studies.project import network_code, project_code
 from causeway.studies.registry import Resolved
 from causeway.studies.run_warnings import as_rows
 from causeway.studies.study import Params, Study
@@ -90,9 +90,7 @@ class Job:
         network = self.study.network(self.params, self.seed)
         if "ini" in options:
             return project_code(Path(options["ini"]), options.get("ned_path", ()), options.get("libs", ()))
-        return (
-            project_code(Path(network.ini), network.ned_path, network.libs) if isinstance(network, InetNetwork) else ""
-        )
+        return network_code(Path(network.ini), network) if isinstance(network, InetNetwork) else ""
 
     @property
     def run_id(self) -> str:
@@ -201,9 +199,12 @@ def choose_engine(study: Study, name: str | None, network: Network) -> str:
         raise UserError(f"study {study.name}: no engine builds its network ({type(network).__name__})")
     reasons = []
     for candidate in possible:
-        why = engines.get(candidate).missing(network)
+        engine = engines.get(candidate)
+        why = engine.missing(network)
         if why is None:
             return candidate
+        if (refused := getattr(engine, "refused_choice", None)) and refused(network):
+            raise UserError(f"engine {candidate} cannot run here: {why}; or choose another engine")
         reasons.append(f"{candidate}: {why}")
     raise UserError(f"no engine for study {study.name} here ({'; '.join(reasons)})")
 

@@ -262,7 +262,7 @@ def _built_otherwise(name: str, inet: Path, root: Path) -> str | None:
             f"{name} was built with the library libc++, the adapter is built with libstdc++: build INET again with "
             "g++, or with clang++ without -stdlib=libc++"
         )
-    paths = {Path(entry).parent for run in re.findall(r"runpath: \[(.*?)\]", made) for entry in run.split(":")}
+    paths = {entry.parent for entry in runpath_of(inet / "src" / "libINET.so")}
     others = [path for path in sorted(paths) if (path / "Version").exists() and version_of(path)]
     if others and not any(other.resolve() == root.resolve() for other in others if (other / "Makefile.inc").exists()):
         return f"{name} was built with the OMNeT++ in {others[0]}, not with {root}: set OMNETPP_ROOT={others[0]}"
@@ -281,6 +281,12 @@ def dynamic_section(library: Path) -> str:
         return ""
     command = ["readelf", "-d", str(library)]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
+
+
+def runpath_of(library: Path) -> list[Path]:
+    """Return the folders in which a library looks for the libraries that it was linked with."""
+    runs = re.findall(r"runpath: \[(.*?)\]", dynamic_section(library))
+    return [Path(entry) for run in runs for entry in run.split(":")]
 
 
 @cache
@@ -318,7 +324,7 @@ def _on_path() -> Iterator[Path]:
 def _usual_places() -> Iterator[Path]:
     inet = os.environ.get("INET_ROOT")
     for parent in (*([Path(inet).resolve().parent] if inet else []), *_workspace(), Path.home(), Path("/opt")):
-        yield from _newest_first(parent, "omnetpp*")
+        yield from newest_first(parent, "omnetpp*")
 
 
 def _workspace() -> Iterator[Path]:
@@ -331,11 +337,12 @@ def _inets(omnetpp_root: Path) -> list[Path]:
     """Return the folders named inet* in which one for an OMNeT++ may be, nearest and newest first."""
     parents = [omnetpp_root.parent, omnetpp_root / "samples", *_workspace(), Path.home(), Path("/opt")]
     return list(
-        dict.fromkeys(root for parent in parents for root in _newest_first(parent, "inet*") if (root / "src").is_dir())
+        dict.fromkeys(root for parent in parents for root in newest_first(parent, "inet*") if (root / "src").is_dir())
     )
 
 
-def _newest_first(parent: Path, pattern: str) -> list[Path]:
+def newest_first(parent: Path, pattern: str) -> list[Path]:
+    """Return the folders in a folder whose names match a pattern, by the numbers in their names."""
     try:
         return sorted((p for p in parent.glob(pattern) if p.is_dir()), key=lambda p: _numbers(p.name), reverse=True)
     except OSError:

@@ -81,6 +81,14 @@ class OmnetEngine:
             adapter = adapter_of(found)
         return None if adapter.is_built() else missing_tools() or adapter.failure()
 
+    def refused_choice(self, network: Network) -> bool:
+        """Return whether the user chose an OMNeT++ or INET that cannot be used for a network."""
+        found = find_omnetpp()
+        if found is None:
+            return "OMNETPP_ROOT" in os.environ
+        needs_inet = isinstance(network, MobileNetwork | InetNetwork)
+        return needs_inet and not found.has_inet and "INET_ROOT" in os.environ
+
     def adapters(self, network: Network | None = None) -> list[Adapter]:
         """Return the adapter for the installed OMNeT++, and the one for INET if there is an INET that can be used."""
         found = find_omnetpp()

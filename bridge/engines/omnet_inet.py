@@ -8,6 +8,7 @@ from causeway.bridge.engines.omnet import INET_LIBRARY, LIBRARY, Launch, loadabl
 from causeway.errors import UserError
 from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.toolchain.installation import SOURCES
+from causeway.toolchain.model_projects import find_models
 from causeway.toolchain.omnet_find import Found, fitting_inet
 
 INET_ADAPTER = SOURCES / "omnet" / "inet"
@@ -65,24 +66,28 @@ def launch_own(network: InetNetwork, found: Found) -> Launch:
         raise UserError(f"an INET network cannot run here: {why}")
     assert found.inet_root is not None
     ini = Path(network.ini).resolve()
+    folders, libraries = find_models(network.models)
     return Launch(
         ini,
         network.config,
-        ned_path_of(ini, network.ned_path, found.inet_root),
-        (str(found.inet_root / "src" / "INET"), loadable(found, INET_LIBRARY), *network.libs),
+        ned_path_of(ini, network.ned_path, found.inet_root, folders),
+        (str(found.inet_root / "src" / "INET"), loadable(found, INET_LIBRARY), *network.libs, *libraries),
         {**SAME_INSTANT, **({"causeway-nodes": f'"{network.hosts}"'} if network.hosts else {})},
         network.run,
     )
 
 
-def ned_path_of(ini: Path, folders: tuple[str, ...], inet_root: Path) -> tuple[Path, ...]:
-    """Return the roots of NED packages for an ini file: INET's sources and `folders`.
+def ned_path_of(
+    ini: Path, folders: tuple[str, ...], inet_root: Path, of_models: tuple[str, ...] = ()
+) -> tuple[Path, ...]:
+    """Return the roots of NED packages for an ini file: INET's sources, `folders`, and those of projects of models.
 
     Without `folders`, the roots are the folder of the ini file, and INET's own examples, tutorials and showcases.
     """
     if folders:
-        return (inet_root / "src", *(Path(folder).resolve() for folder in folders))
+        return (inet_root / "src", *(Path(folder).resolve() for folder in (*folders, *of_models)))
     roots = [path for name in INET_FOLDERS if (path := (inet_root / name).resolve()).is_dir()]
+    roots += [Path(folder).resolve() for folder in of_models]
     inside = any(ini.is_relative_to(root) for root in roots)
     return (*roots, *(() if inside else (ini.parent,)))
 

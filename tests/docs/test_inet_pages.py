@@ -88,7 +88,7 @@ def test_nothing_is_lost_while_phones_are_handed_over(phones: Path, monkeypatch:
     relay = runpy.run_path("relay.py")["Relay"]
     network = cw.InetNetwork(
         5, ini="cells.ini", config="Handover", hosts="**.ue[*] **.server", workload=cw.poisson(50, messages=150),
-        ned_path=("../simu5g/src", "../simu5g/simulations"), libs=("../simu5g/src/simu5g",),
+        models=("simu5g",),
     )  # fmt: skip
     vectors = {"**.nrHandoverController.servingCell*.vector-recording": "true", "**.vector-recording": "false"}
     options = {"results": "results", "result_name": "cells", "set": vectors}

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from causeway.toolchain.omnet_find import dynamic_section, find_omnetpp, missing_omnetpp
+from causeway.errors import UserError
+from causeway.toolchain.model_projects import find_models
+from causeway.toolchain.omnet_find import find_omnetpp, missing_omnetpp
 
 csv.field_size_limit(1 << 30)
 
@@ -225,12 +227,10 @@ def version_of_inet() -> str:
 
 
 def need_simu5g() -> Path:
-    """Return the folder of a Simu5G that was built with the INET in use: SIMU5G_ROOT, or simu5g* beside INET."""
-    inet = need_inet()
-    named = os.environ.get("SIMU5G_ROOT")
-    folders = [Path(named)] if named else sorted(inet.parent.glob("[Ss]imu5[Gg]*"), reverse=True)
-    for folder in folders:
-        library = folder / "src" / "libsimu5g.so"
-        if library.is_file() and str(inet.resolve()) in dynamic_section(library):
-            return folder
-    pytest.skip(f"no Simu5G that was built with the INET in {inet}: set SIMU5G_ROOT, or build one beside INET")
+    """Return the folder of a Simu5G that was built with the INET in use."""
+    need_inet()
+    try:
+        folders, _ = find_models(["simu5g"])
+    except UserError as error:
+        pytest.skip(str(error))
+    return Path(folders[0]).parent
