@@ -22,7 +22,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,7 +33,7 @@ from causeway.analysis.reduce.comparison import nearest_published
 from causeway.analysis.report import verdict
 from causeway.analysis.report.verdict import explained
 from causeway.studies import registry, tables
-from causeway.studies.tables import Measured, lines, short, with_interval
+from causeway.studies.tables import Measured, Row, lines, short, with_interval
 
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 KINDS = (*verdict.KINDS, "missing")
@@ -62,6 +62,8 @@ class Score:
     text: str
     factor: float
     """Our mean divided by the published number or by its nearest bound; NaN if there is none."""
+    seeds: int = 0
+    """The number of runs."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def score(measured: Measured, module: ModuleType, row: Mapping[str, Any], readin
         return Score("missing", "not run" if row["scalar"] != published.NOT_COMPARED else "not measured", math.nan)
     found = judge({**row, "drawn": module.is_drawn(point)}, values)
     fitted = remark(module, row, point) == "fitted"
-    return Score("fitted", f"{found.text} (fitted to it)", found.factor) if fitted else found
+    return replace(found, kind="fitted", text=f"{found.text} (fitted to it)") if fitted else found
 
 
 def values_of(measured: Measured, module: ModuleType, row: Mapping[str, Any], engine: str) -> list[float] | Score:
@@ -133,10 +135,10 @@ def judge_mean(row: Mapping[str, Any], shown: str, mean: float, interval: tuple[
     said, least, most = (_nan(row[name]) for name in ("published", "low", "high"))
     kind = verdict.judge({**row, "published": said, "low": least, "high": most}, mean, *interval, count).kind
     if kind == "exact":
-        return Score(kind, short(mean) + " =", 1.0)
+        return Score(kind, short(mean) + " =", 1.0, count)
     nearest = nearest_published(mean, said, least, most)
     factor = mean / nearest if nearest else (1.0 if mean == nearest else math.inf)
-    return Score(kind, f"{shown}, {_word(kind, factor, count)}", factor)
+    return Score(kind, f"{shown}, {_word(kind, factor, count)}", factor, count)
 
 
 def _word(kind: str, factor: float, count: int) -> str:
@@ -144,6 +146,8 @@ def _word(kind: str, factor: float, count: int) -> str:
         return f"too few seeds ({count})"
     if kind == "inside":
         return "inside"
+    if math.isinf(factor):
+        return "not 0"
     return f"{100 * (factor - 1):+.0f} %" if factor < 2 else f"×{factor:.3g}"
 
 
@@ -184,33 +188,44 @@ def _classes(found: Sequence[Score]) -> str:
 
 
 def worst(found: Iterable[Score]) -> str:
-    """Return the factor that is furthest from 1, above or below; "" if no number is off."""
-    return verdict.worst([one.factor for one in found if one.kind == "off"])
+    """Return the factor that is furthest from 1, and how many numbers are 0 only in the paper; "" if none is off."""
+    factors = [one.factor for one in found if one.kind == "off"]
+    not_zero = sum(math.isinf(factor) for factor in factors)
+    return ", ".join(filter(None, (verdict.worst(factors), f"{not_zero} not 0" if not_zero else "")))
+
+
+TRIED_HEAD = (
+    "headline", "readings in the sweeps", "run and stored", "seeds of a point", "tried outside of the tree"
+)  # fmt: skip
 
 
 def tried(module: ModuleType) -> Callable[[Measured], list[str]]:
     """Return the table of the readings that were tried for each headline, by sweep."""
 
     def table(measured: Measured) -> list[str]:
-        rows = []
-        for one in module.TRIED:
-            points = [
-                measured.study.Params(**point).model_dump()
-                for sweep in one.sweeps
-                for point in measured.study.sweeps[sweep]
-            ]
-            seeds = [len(measured.by_point.get(frozenset(point.items()), [])) for point in points]
-            readings = {_reading(point, one.across) for point in points}
-            stored = {_reading(point, one.across) for point, count in zip(points, seeds, strict=True) if count}
-            run = sorted(count for count in seeds if count)
-            rows.append((
-                one.headline, str(len(readings)), str(len(stored)), f"{run[0]} to {run[-1]}" if run else "–",
-                str(one.elsewhere or ""), ", ".join(f"`--sweep {sweep}`" for sweep in one.sweeps),
-            ))  # fmt: skip
-        head = ("headline", "readings in the sweeps", "run and stored", "seeds of a point", "tried outside of the tree")
-        return lines((*head, "sweep"), rows)
+        rows = [
+            (*_counts(measured, one), ", ".join(f"`--sweep {sweep}`" for sweep in one.sweeps)) for one in module.TRIED
+        ]
+        return lines((*TRIED_HEAD, "sweep"), rows)
 
     return table
+
+
+def _counts(measured: Measured, one: Tried) -> tuple[str, ...]:
+    """Return the cells of a headline: its name, and the numbers of its readings and seeds."""
+    points = [
+        measured.study.Params(**point).model_dump() for sweep in one.sweeps for point in measured.study.sweeps[sweep]
+    ]
+    seeds = [len(measured.by_point.get(frozenset(point.items()), [])) for point in points]
+    readings = {_reading(point, one.across) for point in points}
+    stored = {_reading(point, one.across) for point, count in zip(points, seeds, strict=True) if count}
+    return one.headline, str(len(readings)), str(len(stored)), _range(seeds), str(one.elsewhere or "")
+
+
+def _range(counts: Iterable[int]) -> str:
+    """Return the smallest and the largest of some numbers of runs; zeros are left out."""
+    run = sorted(count for count in counts if count)
+    return f"{run[0]} to {run[-1]}" if run and run[0] != run[-1] else str(run[0]) if run else "–"
 
 
 def _reading(point: Mapping[str, Any], across: Sequence[str]) -> str:
@@ -229,26 +244,53 @@ def overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
     rows = []
     for measured, module in papers:
         name, reading = measured.study.name, module.READINGS[-1]
-        places: dict[str, list[Score]] = {}
+        places: dict[str, list[tuple[Row, Score]]] = {}
         for row in numbers(measured, module):
-            places.setdefault(row["where"].partition(" (")[0], []).append(score(measured, module, row, reading))
-        for where, found in places.items():
-            counts = [sum(one.kind == kind for one in found) for kind in KINDS]
+            found = score(measured, module, row, reading)
+            places.setdefault(row["where"].partition(" (")[0], []).append((row, found))
+        for where, pairs in places.items():
+            counts = _by_kind(pairs)
             rows.append((
-                f"[{name}]({name}.md)", where, *(str(count) if count else "" for count in counts[:4]), worst(found),
-                *(str(count) if count else "" for count in counts[4:]),
+                f"[{name}]({name}.md)", where, *counts[:4], _named_worst(pairs), *counts[4:],
+                _range(one.seeds for _, one in pairs),
             ))  # fmt: skip
-    return lines(("paper", "where", *KINDS[:4], "worst", *KINDS[4:]), rows)
+    return lines(("paper", "where", *KINDS[:4], "worst", *KINDS[4:], "seeds"), rows)
 
 
 def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
-    """Return a line for each paper with the number of its numbers in each class."""
+    """Return a line for each paper: the number of its numbers in each class, of runs and of readings."""
     rows = []
     for measured, module in papers:
-        found = [score(measured, module, row, module.READINGS[-1]) for row in numbers(measured, module)]
-        counts = [sum(one.kind == kind for one in found) for kind in KINDS]
-        rows.append((measured.study.name, str(len(found)), *(str(count) if count else "" for count in counts)))
-    return lines(("paper", "numbers", *KINDS), rows)
+        found = [(row, score(measured, module, row, module.READINGS[-1])) for row in numbers(measured, module)]
+        readings = sum(int(_counts(measured, one)[1]) for one in module.TRIED)
+        elsewhere = sum(one.elsewhere for one in module.TRIED)
+        rows.append((
+            measured.study.name, str(len(found)), *_by_kind(found), _range(one.seeds for _, one in found),
+            f"{readings} + {elsewhere}" if elsewhere else str(readings),
+        ))  # fmt: skip
+    return lines(("paper", "numbers", *KINDS, "seeds", "readings"), rows)
+
+
+def all_tried(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
+    """Return the table of all papers: the number of readings that were tried for each headline."""
+    rows = [
+        (f"[{measured.study.name}]({measured.study.name}.md)", *_counts(measured, one))
+        for measured, module in papers
+        for one in module.TRIED
+    ]
+    return lines(("paper", *TRIED_HEAD), rows)
+
+
+def _by_kind(found: Sequence[tuple[Row, Score]]) -> list[str]:
+    counts = [sum(one.kind == kind for _, one in found) for kind in KINDS]
+    return [str(count) if count else "" for count in counts]
+
+
+def _named_worst(found: Sequence[tuple[Row, Score]]) -> str:
+    """Return the worst factor with its quantity and condition."""
+    text = worst(one for _, one in found)
+    names = [f": {row['quantity']}; {row['condition']}" for row, one in found if worst([one]) == text]
+    return text + (names[0] if text and names else "")
 
 
 def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
@@ -262,7 +304,7 @@ def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
 
 def written(page: str, runs: Sequence[tuple[Measured, ModuleType]]) -> str:
     """Write the tables of all papers (`<!-- table: all overview -->`) of a page again."""
-    made = {"overview": overview, "short": short_overview}
+    made = {"overview": overview, "short": short_overview, "tried": all_tried}
 
     def replace(found: re.Match[str]) -> str:
         begin, name, title, _, end = found.groups()

@@ -126,6 +126,15 @@ class Icpp18Study(Study):
             *({"nodes": n, "aggregation": a, **start} for n in SIZES for start in STARTS for a in (True, False)),
             *({"nodes": 256, "compare": True, **start} for start in STARTS),
         ],
+        "readings": [
+            *(
+                {"nodes": n, **how, **start}
+                for n in SIZES
+                for start in (STARTS[0], STARTS[3])
+                for how in ({"aggregation": True}, {"aggregation": False}, {"compare": True})
+            ),
+            *({"nodes": 1024, "message_size": 5, **start} for start in (STARTS[0], STARTS[3])),
+        ],
         "vcube_ps": [
             {"nodes": n, "whole_units": whole, **start}
             for n in (256, 512, 1024)

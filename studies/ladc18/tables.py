@@ -18,7 +18,9 @@ from causeway.studies.ladc18.study import CRASH_LIMITS, FITTED_SIZES, SCENARIOS,
 from causeway.studies.scores import Reading, Score, Tried
 from causeway.studies.tables import Measured, NotRun, Table, beside, lines, number, short
 
-SCALARS = ("packets", "latency", "violations", "unfinished", "detected", "tests")
+SCALARS = (
+    "packets", "latency", "violations", "unfinished", "detected", "tests", "tree_messages", "ack_messages",
+)  # fmt: skip
 DECIMALS = {"packets": 0, "latency": 1}
 """The number of decimals that the paper prints."""
 
@@ -243,9 +245,9 @@ def _width(measured: Measured, row: dict[str, Any]) -> Score:
     # Both intervals have ten runs, so the ratio of their widths is the ratio of the deviations.
     most = math.sqrt(f_distribution.ppf(0.975, len(values) - 1, 9))
     if round(half, 1) == paper:
-        return Score("inside", f"{short(half)}, inside", 1.0)
+        return Score("inside", f"{short(half)}, inside", 1.0, len(values))
     kind = "inside" if 1 / most < ratio < most else "off"
-    return Score(kind, f"{short(half)}, {'inside' if kind == 'inside' else f'×{ratio:.3g}'}", ratio)
+    return Score(kind, f"{short(half)}, {'inside' if kind == 'inside' else f'×{ratio:.3g}'}", ratio, len(values))
 
 
 def _reduction(measured: Measured, row: dict[str, Any]) -> list[float]:

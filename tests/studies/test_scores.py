@@ -87,12 +87,32 @@ def test_a_number_that_chose_a_parameter_is_fitted_and_one_that_was_not_run_is_m
              for one in scores.numbers(measured, module)}  # fmt: skip
     assert kinds["16 nodes, aggregation"] == "fitted" and kinds["32 nodes, aggregation"] == "missing"
     lines = scores.overview([(measured, module)])
-    assert "| 1 |" in lines[2] and lines[2].count("|") == len(KINDS) + 4
+    assert "| 1 |" in lines[2] and lines[2].count("|") == len(KINDS) + 5
 
 
 def test_readings_that_were_tried_are_counted_from_the_sweep() -> None:
     measured, module = of_two_points()
-    assert tried(module)(measured)[2] == "| Table 1 | 2 | 1 | 5 to 5 | 28 | `--sweep table1` |"
+    assert tried(module)(measured)[2] == "| Table 1 | 2 | 1 | 5 | 28 | `--sweep table1` |"
+
+
+def test_the_overviews_say_how_many_seeds_and_readings_there_are_and_what_is_furthest_off() -> None:
+    measured, module = of_two_points()
+    module.__dict__["is_fitted"] = lambda row, _: False
+    three = tuple({**row, "packets": 100.0 + row["seed"] / 100} for row in measured.rows[:3])
+    few, enough = Measured(measured.study, three), Measured(measured.study, tuple(
+        {**row, "packets": 500.0 + row["seed"]} for row in measured.rows
+    ))  # fmt: skip
+    assert scores.overview([(few, module)])[2].endswith("| 3 |")
+    assert scores.overview([(enough, module)])[2].endswith("| 5 |")
+    assert "×2.16: packets; 16 nodes, aggregation" in scores.overview([(enough, module)])[2]
+    assert scores.short_overview([(enough, module)])[2].endswith("| 5 | 2 + 28 |")
+    assert scores.all_tried([(enough, module)])[2].startswith("| [icpp18](icpp18.md) | Table 1 | 2 | 1 |")
+
+
+def test_numbers_that_should_be_zero_and_are_not_are_named_beside_the_worst_factor() -> None:
+    zero, other = judge(row(0.0), [-1.6, -1.7] * 3), judge(row(100.0), [300.0, 301.0] * 3)
+    assert zero.text.endswith("not 0") and worst([zero]) == "1 not 0"
+    assert worst([zero, other, zero]) == "×3, 2 not 0"
 
 
 def test_a_formula_may_have_a_parameter() -> None:
