@@ -31,7 +31,7 @@ ALTERNATIVES = {
 
 
 class NetworkedLoop(SimulatedLoop, ABC):
-    """The event loop of a program, with sockets. While it runs, it also supplies `causeway.aio.environment`."""
+    """The event loop of a program, with sockets. `causeway.aio.environment` uses its names and random numbers."""
 
     node: int
     stack: Stack
@@ -59,7 +59,7 @@ class NetworkedLoop(SimulatedLoop, ABC):
 
     @property
     def numpy_chance(self) -> np.random.RandomState:
-        """The generator behind numpy's global one."""
+        """The generator that replaces numpy's global one."""
         if self._numpy_chance is None:
             self._numpy_chance = np.random.RandomState(self.chance_of("numpy").getrandbits(32))
         return self._numpy_chance

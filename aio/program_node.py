@@ -1,4 +1,4 @@
-"""One simulated node that runs a program: its event loop, its stack, and the argument `node` of the program."""
+"""A simulated node that runs a program: `NodeLoop` is its event loop, `ProgramNode` is the argument of `main`."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class NodeLoop(NetworkedLoop):
         programs.refused_datagrams += 1
         if programs.refused_datagrams == 1:
             line = user_line(sys._getframe())
-            log.warning("a datagram was not sent: %s (%s); the scalar refused_datagrams counts such", error, line)
+            log.warning("a datagram was not sent: %s (%s); the scalar refused_datagrams counts them", error, line)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """Report an error that the program did not handle to the run."""
+        """Pass an error that the program did not handle on to the run."""
         error, task = context.get("exception"), context.get("task") or context.get("future")
         if isinstance(error, asyncio.CancelledError):  # in Python 3.11, asyncio's streams report cancelled tasks
             return
@@ -78,7 +78,7 @@ class Place(NamedTuple):
 
 
 class ProgramNode(Node):
-    """A node whose handlers drive the event loop of its program; the argument of `main`."""
+    """A node whose handlers drive the event loop of its program. The program gets it as the argument of `main`."""
 
     not_state = frozenset({"programs", "loop", "runtime", "_requests"})
 
@@ -221,7 +221,7 @@ class ProgramNode(Node):
 
     def transmit(self, peer: int, content: Any, size_bytes: int) -> None:
         """Send a packet of the stack."""
-        if self.programs.trace is not None:  # its text is not needed otherwise
+        if self.programs.trace is not None:  # making the text takes time
             self.programs.report(self, f"send to {name_of(peer) if peer >= 0 else 'everyone'}", content)
         self.runtime.send(self.id, peer, content, size_bytes, 0, 0)
 

@@ -74,7 +74,7 @@ class Stack:
             self._send_to_itself(self.receive, peer, content)
 
     def send_everyone(self, datagram: Datagram) -> None:
-        """Send to all nodes in reach and, as Linux does, to the node's own sockets."""
+        """Send to all nodes in range and, as Linux does, to the node's own sockets."""
         self._wire(BROADCAST_PEER, datagram, datagram.size_bytes)
         self._send_to_itself(self.receive, self.node, datagram)
 

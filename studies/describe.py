@@ -38,7 +38,7 @@ def _describe(study: type[Study]) -> Description:
 
 
 def _remarked(study: type[Study], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Add remarks from the study's tables to a published number, so that a report judges it by the same rules."""
+    """Add the remarks of the study's tables to a published number, so that reports and tables judge it alike."""
     from causeway.studies.scores import remark
     from causeway.studies.tables import tables_of
 

@@ -1,8 +1,8 @@
 """Import files from the folder of a user's file, as `python FILE.py` does.
 
-Two files in two folders may both `import helpers`. Each has a `Home`: while it is entered, `import` finds the files of
-its folder, and the modules imported from there before. Entering a home removes the modules of the previous home from
-`sys.modules`; code that has imported them keeps them.
+Two files in two folders may both `import helpers`, so each has a `Home`. After `Home.enter`, `import` finds the files
+of this folder, and modules that were imported from it before. The modules of the previous home leave `sys.modules`;
+code that has imported them keeps them.
 
 A changed file is always read again, because no bytecode of it is kept.
 """
@@ -22,7 +22,7 @@ from causeway.toolchain.sources import OWN, find_module
 
 
 class FreshLoader(SourceFileLoader):
-    """Compiles the source at every import.
+    """A loader that compiles the source at every import.
 
     Bytecode files compare modification times in seconds, which is too coarse.
     """
@@ -58,7 +58,7 @@ _entered: Home | None = None
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules in the folder of the home entered last."""
+    """A finder of modules in the folder of the home that was entered last."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

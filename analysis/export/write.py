@@ -16,14 +16,14 @@ from causeway.errors import UserError
 FORMATS = ("svg", "pdf", "pgf", "tex")
 FIGURES = ("svg", "pdf", "pgf")
 OURS = ".exported"
-"""The name of the list of exported files. A later export deletes only files in this list."""
+"""The name of a file that lists the exported files. A later export deletes only those."""
 
 
 def check(formats: Sequence[str]) -> None:
     """Raise UserError if a format is unknown."""
     for name in formats:
         if name not in FORMATS:
-            raise UserError(f"there is no export '{name}'; allowed: {', '.join(FORMATS)}")
+            raise UserError(f"'{name}' is not a format for exports; allowed: {', '.join(FORMATS)}")
 
 
 class Export:
@@ -37,7 +37,7 @@ class Export:
             out.mkdir(parents=True, exist_ok=True)
 
     def figure(self, sheet: Sheet) -> None:
-        """Write the drawing on a sheet to its files; this may convert the sheet's texts to LaTeX."""
+        """Write the drawing on a sheet to one file for each format. This may convert the sheet's texts to LaTeX."""
         plot = sheet.data.plot
         name = self._unused_name(f"{plot.study} {plot.title}")
         for form in FIGURES:
@@ -71,7 +71,7 @@ def _slug(title: str) -> str:
 
 
 def _delete_older(out: Path, now: set[str], formats: Sequence[str]) -> None:
-    """Delete figures that the report no longer contains, since readers would take them for current ones."""
+    """Delete figures that are no longer in the report, since a reader would take them for current ones."""
     reported = out / OURS
     lines = reported.read_text(encoding="utf-8", errors="replace").splitlines() if reported.exists() else []
     before = {name for name in lines if Path(name).name == name}

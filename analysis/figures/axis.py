@@ -23,7 +23,7 @@ LETTER = 0.018
 
 
 def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
-    """Return the positions of values of x: the numbers themselves, or `names` if a value is not a number."""
+    """Return a function from values of x to positions: the values themselves, or `names` if one is not a number."""
     values = pd.concat([frame["x"] for frame in frames])
     if any(isinstance(value, str) for value in values):
         return names(ax, *frames)
@@ -42,7 +42,7 @@ def numbers_or_names(ax: Axes, *frames: pd.DataFrame) -> Place:
 
 
 def names(ax: Axes, *frames: pd.DataFrame) -> Place:
-    """Return the positions of values of x as names side by side: 0, 1, 2, ..., in their order."""
+    """Return a function from values of x to the positions 0, 1, 2, ..., for names side by side."""
     values = pd.concat([frame["x"] for frame in frames]).unique()
     there = sorted(values, key=lambda value: (isinstance(value, str), value))
     at = {value: float(i) for i, value in enumerate(there)}

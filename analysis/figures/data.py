@@ -18,8 +18,8 @@ from causeway.analysis.reduce.spread import Frame, in_memory, join
 from causeway.analysis.units import in_base_units
 
 NUMBERS = ("series", "engine", "x", "mean", "low", "high", "runs")
-"""The columns of the numbers in a figure. `mean` is the mark, and `low` and `high` are the ends of its interval, or
-NaN."""
+"""The columns of the numbers in a figure. `mean` is the value that is drawn; `low` and `high` are the ends of its
+interval, or NaN."""
 NAN = float("nan")
 _PAIR = ["engine", "rest", "seed"]
 """The columns in which both runs of a pair must agree."""
@@ -63,7 +63,7 @@ class Data:
         return self.runs.at(self.plot.study, dict(self.plot.where))
 
     def say(self, artist: Any, texts: Sequence[str], name: str = "") -> None:
-        """Set the tooltips of an artist's marks, one text for each mark, for a page.
+        """Set the tooltips that an HTML page shows for an artist's marks, one text for each mark.
 
         `name` becomes the artist's gid, by which a test finds it.
         """
@@ -227,7 +227,7 @@ def _in_natural_order(module: str) -> list[tuple[int, str]]:
 def _visible_changes(times: np.ndarray, end: float) -> np.ndarray:
     """Return the changes of state that are visible.
 
-    Of several changes within 1/1000 of the width, only the last one is.
+    If several changes are within 1/1000 of the width, only the last one is visible.
     """
     if len(times) < 2:
         return np.arange(len(times))
@@ -242,7 +242,7 @@ def _labels(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
 
 
 def _positions(runs: Runs, parameter: str, there: pd.Index) -> pd.Series:
-    """Return x of each run: the values of the parameter as numbers if all of them are numbers, else as texts."""
+    """Return the parameter's value for each run, as a number if all values are numbers, and as text otherwise."""
     if parameter not in runs.texts:
         return pd.Series("", index=there)
     numbers = runs.numbers[parameter].reindex(there)

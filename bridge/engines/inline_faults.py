@@ -1,4 +1,4 @@
-"""Link failures and partitions on the inline engine: the check of a copy that leaves its sender."""
+"""Link failures and partitions on the inline engine, which checks them when a copy leaves its sender."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ TROUBLE_CUT, TROUBLE_PARTITION, TROUBLE_ONE_WAY = (
     int(kind) for kind in (pb.Trouble.CUT, pb.Trouble.PARTITION, pb.Trouble.ONE_WAY)
 )
 FAR_SIDE = 2
-"""The value for nodes on neither side of a partition. Only sides 0 and 1 add up to 1, which separates two nodes."""
+"""The side of nodes that a partition does not affect. Two nodes are separated if the sum of their sides is 1, and no
+sum with this value is 1."""
 
 
 class FaultRows(NamedTuple):
-    """Link failures and partitions (`network/faults.py`), a row each."""
+    """Link failures and partitions (`network/faults.py`), one in each row."""
 
     kind: NDArray[np.uint8]
     from_ps: NDArray[np.int64]
@@ -31,7 +32,7 @@ class FaultRows(NamedTuple):
 
 @compiled
 def is_fault_on(network_faults, now):
-    """Return whether any link failure or partition is present."""
+    """Return whether any link failure or partition is in effect."""
     for row in range(len(network_faults.from_ps)):
         if network_faults.from_ps[row] <= now < network_faults.to_ps[row]:
             return True
@@ -40,7 +41,7 @@ def is_fault_on(network_faults, now):
 
 @compiled
 def is_link_down(network_faults, now, a, b):
-    """Return whether a link failure or a partition keeps packets from a from b; as `cut` in bridge/cpp/faults.h."""
+    """Return whether a link failure or partition stops packets from a to b, by the rules of bridge/cpp/faults.h."""
     for row in range(len(network_faults.kind)):
         if now < network_faults.from_ps[row] or now >= network_faults.to_ps[row]:
             continue

@@ -27,11 +27,11 @@ class SimulatedNetwork {
     SimulatedNetwork(const Plan &plan, Reports reports);
 
     void send(int node, Interface::Value interface, int64_t packet, int peer, int size_bytes);
-    /// Carries out one of LISTEN to ABORT.
+    /// Carries out an action on a TCP connection (LISTEN to ABORT).
     void connection(const Action &action);
     /// Makes a host move to a position.
     void move(const Action &action);
-    /// Records the positions of all nodes, now and from now on.
+    /// Records the positions of all nodes now and, if nodes move, periodically.
     void tell_places();
     /// Makes a node fail or recover. While it is down, its radio is off, and a walking host stands still.
     void set_up(int node, bool up);

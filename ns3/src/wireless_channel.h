@@ -23,17 +23,17 @@ class WirelessChannel : public ns3::SimpleRefCount<WirelessChannel> {
     /// Signals beyond `range_m` are below the radios' sensitivity; no node is faster than `speed_m_s`.
     WirelessChannel(ns3::Ptr<ns3::PropagationLossModel> loss, double range_m, double speed_m_s,
                     const NetworkFaultMap &network_faults);
-    /// Records that a node may be this fast from now on.
-    // Reads the positions of all radios anew, since one was put elsewhere.
+    /// Makes the next call of `around` read the positions of all radios. It is needed after a radio was put elsewhere.
     void look_again() { looked_at_ps_ = -1; }
+    /// Records that a node may be this fast from now on.
     void at_least_as_fast(double speed_m_s) { speed_m_s_ = std::max(speed_m_s_, speed_m_s); }
 
     /// Adds a radio and gives it the next number.
     void add(const ns3::Ptr<WirelessPhy> &phy);
     /// Sends a frame to all radios in range.
     void send(const WirelessPhy &sender, const ns3::Ptr<const ns3::WifiPpdu> &frame, ns3::dBm_u power);
-    /// Returns the numbers, ascending, of all radios within a distance of a radio, and of some that are farther by
-    /// less than a node may have moved.
+    /// Returns the numbers of all radios within a distance of a radio, in ascending order. It may contain more distant
+    /// ones, because nodes may have moved since their positions were read.
     const std::vector<int> &around(int sender, double radius_m);
 
   private:

@@ -62,8 +62,8 @@ class Bridge : public AdapterBase {
     static Bridge &instance();
     // Deletes the bridge together with its network.
     static void forget();
-    // Calls `call()` each time a network is built and not yet initialized. It is for libraries, which call it when they
-    // are loaded.
+    // Calls `call()` each time after a network is built and before it is initialized. Libraries use this when they are
+    // loaded.
     static void beforeInitialize(std::function<void()> call);
     static void callBeforeInitialize();
     // Begins to compare the lines of the ini file with the network, if the controller wants that.
@@ -76,7 +76,7 @@ class Bridge : public AdapterBase {
 
     void registerNode(int node, NodeHandler *handler);
 
-    // ---- events, at the current simulation time; a node that is down sees nothing -----------------------------------
+    // ---- events, at the current simulation time; they are dropped if the node is down -------------------------------
     void emitArrival(int node, int64_t packet, int interface) { emitNow(Kind::ARRIVAL, node, packet, interface); }
     void emitLost(int node, int64_t packet, int interface) { emitNow(Kind::LOST, node, packet, interface); }
     void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
@@ -126,8 +126,8 @@ class Bridge : public AdapterBase {
     void record(const Action &action) override;
     void exchanged(const Window &window, size_t actions) override;
 
-    // Returns the time at which an event of this instant is reported: the present time in picoseconds or, if an earlier
-    // instant was reported there already, the next picosecond.
+    // Returns the time at which an event of this instant is reported. It is the present time in picoseconds, or the
+    // next picosecond if an earlier instant was reported at that time.
     int64_t reportedPs();
     int64_t reported_ps(int64_t) override { return reportedPs(); }
     void emitNow(Kind::Value kind, int node, int64_t ref, int arg) { emit(kind, reportedPs(), node, ref, arg); }

@@ -1,4 +1,4 @@
-// The abstract network's model of delay, loss and CPUs; the rules are those of network/networks.py.
+// The abstract network's model of delay, loss and CPUs. network/networks.py describes its rules.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,8 @@ class Medium : public omnetpp::cSimpleModule {
     void add(int node, Process *process);
     // Returns whether packets must leave one after the other, because a link has a queue.
     bool hasQueues() const { return links_.queued(); }
-    // Sends a packet that leaves now; of those that leave at one instant, in order of (node, packet).
+    // Sends a packet that leaves now. If links have queues, they get the packets of an instant in the order of (node,
+    // packet).
     void leave(const Action &send);
     void serveLinks();
     // Sends a copy of a packet to every receiver.

@@ -1,7 +1,7 @@
 // The lines of the ini file that match no parameter of the network. OMNeT++ reports none of them.
 //
 // A line is used if its pattern matches a parameter, or the type name of a submodule, of any module or channel that
-// exists at any time of the run. It is used, too, where an earlier line or a NED file sets the parameter.
+// exists at any time of the run. It counts as used even if an earlier line or a NED file sets that parameter.
 #pragma once
 
 #include <omnetpp.h>
@@ -17,7 +17,7 @@ class UnusedLines : public omnetpp::cListener {
     ~UnusedLines() override;
     // Compares the lines with the network, which has been built, and with all modules that are created later.
     void begin(omnetpp::cModule *network);
-    // Returns the keys of the lines that have matched nothing, in the order of precedence, and stops.
+    // Ends the comparison. Returns the keys of the lines that have matched nothing, in the order of precedence.
     std::vector<std::string> end();
     void receiveSignal(omnetpp::cComponent *, omnetpp::simsignal_t, omnetpp::cObject *, omnetpp::cObject *) override;
 
@@ -28,7 +28,7 @@ class UnusedLines : public omnetpp::cListener {
         bool is_used = false;
     };
     std::vector<Line> lines_;
-    std::map<std::string, std::vector<size_t>> unused_;  // by the name of the parameter; "": it has wildcards
+    std::map<std::string, std::vector<size_t>> unused_;  // by the name of the parameter, or "" if it has wildcards
     omnetpp::cModule *network_ = nullptr;
 
     void lookBelow(omnetpp::cModule *module);

@@ -107,5 +107,5 @@ def test_a_table_is_latex() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(UserError, match="there is no export 'docx'; allowed: svg, pdf, pgf, tex"):
+    with pytest.raises(UserError, match="'docx' is not a format for exports; allowed: svg, pdf, pgf, tex"):
         write.check(["svg", "docx"])

@@ -1,8 +1,8 @@
 """Flooding over TCP (SRDS 2018), as mobile20 configures it for its comparison.
 
 All links are FIFO and reliable: TCP on the wires between stations, and TCP by radio between a host and its station.
-Every node forwards a message at its first reception on all its links except the one it came from. A station waits 5 ms
-between its point-to-point sends of one message to the hosts of its cell. Hosts do not move.
+When a node first receives a message, it forwards it on all other links. A station sends a message to the hosts of its
+cell one by one, and waits 5 ms after each. Hosts do not move.
 
 The simulator implements TCP (segments, acknowledgements, retransmissions, buffers) and has its statistics.
 """
@@ -23,7 +23,7 @@ from causeway.pycontrol.protocols.mobile.stream import stream_of
 MS_PS = 10**9
 SPACING_PS = 5 * MS_PS
 SPREAD_PS = 10_000 * MS_PS
-"""The maximum of the random times at which hosts connect. Seventy simultaneous handshakes would not succeed."""
+"""Hosts connect at random times up to this one, since seventy simultaneous handshakes would not succeed."""
 AGAIN_PS = 20_000 * MS_PS
 """The time after which a host without an answer sends Hello again, since its connection may have failed."""
 
@@ -50,7 +50,7 @@ class App:
 
 
 class FloodingHost(Node):
-    """A host that is connected to the station that was nearest at the start."""
+    """A host that connects to the station that is nearest at the start."""
 
     def __init__(self, meter: Meter, spread_ps: int = SPREAD_PS) -> None:
         self.meter = meter
@@ -68,7 +68,7 @@ class FloodingHost(Node):
         return bool(self.SBuffer) or not self.connected
 
     def on_start(self) -> None:
-        """Start outside the system."""
+        """Start outside the system, which the host joins when its station answers."""
         self.meter.clock = self.runtime
         self.left()
 
@@ -135,7 +135,7 @@ class FloodingStation(Node):
         return bool(self.in_flight or self.pending)
 
     def on_start(self) -> None:
-        """Start; stations deliver no messages."""
+        """Leave the system, since stations deliver no messages."""
         self.meter.clock = self.runtime
         self.left()
 
