@@ -441,6 +441,19 @@ def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
     assert sorted((folder / "tables").glob("table=*/*.parquet")) == before
 
 
+def test_a_folder_that_has_lost_its_log_gets_no_new_one_and_its_copies_restore_it(tmp_path):
+    folder = small(tmp_path / "out")
+    there = store.finished_runs(folder)
+    shutil.rmtree(folder / "tables" / delta.LOG)
+    forget_all()
+    for use in (lambda: store.finished_runs(folder), lambda: store.write_run(folder, tables("new"))):
+        with pytest.raises(physical.DamagedError, match="the log is missing, and .* files of rows .* doctor .* --repai"):
+            use()
+    while problem := next(iter(health.problems(folder)), None):
+        assert problem.repair() == "replaced by its copy"
+    assert store.finished_runs(folder) == there
+
+
 def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path):
     folder = tmp_path / "out"
     with store.files_for(delta.latest(folder)) as writer:
