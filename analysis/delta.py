@@ -152,7 +152,8 @@ def _log(folder: Path, version: int) -> Path:
 def _read(folder: Path) -> FolderVersion:
     if not is_remote(folder):
         refuse_links(folder, *PARTS)
-        if not any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG)):
+        if not _has_log(folder):
+            _refuse_lost_log(folder)
             return FolderVersion(folder)
         if name := next(damaged_files(folder), None):
             raise physical.DamagedError(
@@ -167,6 +168,26 @@ def _read(folder: Path) -> FolderVersion:
         what = "was written by a newer version of causeway" if described else "is no result folder of causeway"
         raise UserError(f"{folder} {what} ({table.metadata().description!r}): use the causeway that wrote it")
     return FolderVersion(folder, table.version(), _files(table), table)
+
+
+def _has_log(folder: Path) -> bool:
+    return any(LOG_FILE.fullmatch(name) for name in names(folder / "tables" / LOG))
+
+
+def _refuse_lost_log(folder: Path) -> None:
+    """Raise DamagedError if a folder without a log had one, since a new log would hide its rows.
+
+    The first command makes an empty log before its first file of rows, then commits, then copies its commit. So these
+    are inspected in the opposite order, in case such a command is running.
+    """
+    tables = folder / "tables"
+    files = len(list(tables.glob("table=*/*.parquet")))
+    had_log = (tables / COPIES).is_dir() or not (tables / LOG).is_dir()
+    if files and had_log and not _has_log(folder):
+        raise physical.DamagedError(
+            f"{folder}: the log is missing, and {files} files of rows are there; `causeway doctor {folder} --repair` "
+            "restores it if it has copies, otherwise put tables/_delta_log back from a backup or use another folder"
+        )
 
 
 def _open(folder: Path) -> DeltaTable | None:

@@ -159,6 +159,7 @@ def _quantities(where: Path, vectors: bool, runs: pd.DataFrame) -> pd.DataFrame:
     if where.is_file():
         return _baseline(where)
     with store.one_state(where):
+        store.read_arrow(where, "parameters")  # what the points mean; a damaged file is refused
         found = numbered(store.read_pandas(where, "scalars"))
         if vectors:
             series = _of_vectors(where)

@@ -184,10 +184,6 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
         if older.is_there(state.folder):
             yield Problem(f"{state.folder}: written by an older causeway", f"`causeway compact {state.folder}` "
                           "converts it", partial(_compacted, state.folder))  # fmt: skip
-        elif _had_log(state.folder) and (files := list((state.folder / "tables").glob("table=*/*.parquet"))):
-            yield Problem(f"{state.folder}: the log is missing, and {len(files)} files of rows are there",
-                          "put tables/_delta_log back from a backup, or make the runs again in another folder",
-                          lambda: "it cannot be repaired here, nothing was removed")  # fmt: skip
         return
     named = {file.path for file in state.all_files()}
     for file in state.all_files():
@@ -208,12 +204,6 @@ def _tables(state: FolderVersion) -> Iterator[Problem]:
             if not right:
                 yield Problem(f"{path}: has changed since it was written, and only older versions name it",
                               "it does no harm", partial(_set_aside, path))  # fmt: skip
-
-
-def _had_log(folder: Path) -> bool:
-    """Return False if no command has committed to a folder. The first commit makes an empty log, and later a copy."""
-    tables = folder / "tables"
-    return not is_remote(folder) and ((tables / COPIES).is_dir() or not (tables / LOG).is_dir())
 
 
 def _compacted(folder: Path) -> str:

@@ -109,6 +109,17 @@ def _check_faults(study: str, faults: Any, nodes: int) -> None:
     _column(study, "Faults", "time_ps", faults.time_ps, rows, ascending=True)
     _column(study, "Faults", "node", faults.node, rows, nodes=nodes)
     _column(study, "Faults", "up", faults.up, rows)
+    by_node = np.argsort(faults.node, kind="stable")
+    node, up = np.asarray(faults.node)[by_node], np.asarray(faults.up)[by_node] > 0
+    was_up = np.ones(rows, bool)
+    was_up[1:] = (node[1:] != node[:-1]) | up[:-1]
+    if len(vain := by_node[up == was_up]):
+        row = int(vain.min())
+        word = "up" if faults.up[row] else "down"
+        shown = f"node {faults.node[row]} goes {word} at {faults.time_ps[row]} ps, but is {word} already"
+        _refuse(
+            study, f"the faults' row {row}", f"without effect ({shown})", "down (0) and up (1) in turns, down first"
+        )
 
 
 def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwork) -> None:
@@ -139,11 +150,20 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
             if isinstance(one, LinkFailure):
                 _refuse(study, what, "a link failure between a node and itself", "two nodes")
             _refuse(study, what, "a partition that names a node twice", "each node once, on one side")
-        if isinstance(one, LinkFailure) and isinstance(network, MobileNetwork):
+        if isinstance(one, LinkFailure):
             _check_link_failure(study, what, one, network)
 
 
-def _check_link_failure(study: str, what: str, one: LinkFailure, network: MobileNetwork) -> None:
+def _check_link_failure(study: str, what: str, one: LinkFailure, network: AbstractNetwork | MobileNetwork) -> None:
+    if isinstance(network, AbstractNetwork):
+        links = network.links
+        if (
+            links is not None
+            and one.b not in links.neighbours(one.a, network.nodes)
+            and one.a not in (links.neighbours(one.b, network.nodes))
+        ):
+            _refuse(study, what, f"a failure of the link {one.a}-{one.b}, which does not exist", "links of the network")
+        return
     if (one.a, one.b) not in network.wires and (one.b, one.a) not in network.wires:
         wires = ", ".join(f"{a}-{b}" for a, b in network.wires[:20]) or "none, there are no wires"
         _refuse(study, what, f"a link failure between {one.a} and {one.b}, which no wire joins", wires)

@@ -38,9 +38,12 @@ def make_params(study: Study, given: Mapping[str, Any]) -> Params:
         UserError: A name is unknown or a value is not valid; the message is one line.
     """
     fields = study.Params.model_fields
-    for name in given:
+    for name, value in given.items():
         if name not in fields:
             raise unknown(f"parameter of study {study.name}", name, fields)
+        kinds = {fields[name].annotation, *get_args(fields[name].annotation)}
+        if isinstance(value, bool) and bool not in kinds and kinds & {int, float}:  # pydantic takes True for 1
+            raise UserError(f"bad value '{value}' for parameter {name} of study {study.name}: it must be a number")
     try:
         return study.Params(**given)
     except ValidationError as error:

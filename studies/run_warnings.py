@@ -6,9 +6,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 
+from causeway.network.networks import Network
+
 OWNER = "run"
+S_PS = 10**12
 NAME = "causeway warning"
 KEPT = (pc.field("owner") == OWNER) & (pc.field("name") == NAME)
 """Selects the warnings among the rows of the table `attributes`."""
@@ -24,6 +28,22 @@ def as_rows(warnings: Sequence[str]) -> dict[str, list[Any]]:
         "owner": [OWNER] * count, "module": [""] * count, "item": [""] * count, "name": [NAME] * count,
         "value": list(warnings), "position": list(range(count)),
     }  # fmt: skip
+
+
+def late_events(network: Network, end_ps: int) -> list[str]:
+    """Return a line for what a network describes for times after the end of the run; 0: the run has no such end."""
+    script = network.workload.script
+    times = {
+        "broadcasts of the script": () if script is None else script.time_ps,
+        "failures of nodes": network.faults.time_ps,
+        "network faults": [one.from_ps for one in getattr(network, "network_faults", ())],
+    }
+    found = []
+    for what, begin_ps in times.items():
+        late = int(np.count_nonzero(np.asarray(begin_ps) >= end_ps))
+        if end_ps and late:
+            found.append(f"{late} of {len(begin_ps)} {what} are after the end of the run, {end_ps / S_PS:g} s")
+    return found
 
 
 def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:

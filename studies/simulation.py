@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
 from causeway.bridge.validation_kernel import FAR_PS
+from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import UserError, shown_type
+from causeway.network.field_shapes import WHOLE
 from causeway.network.networks import Network
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
@@ -83,8 +85,9 @@ class Simulation(SteppedRun[N]):
             raise UserError(
                 "no event is left in the run, so nothing can be injected; set a timer in a node to keep the run going"
             )
-        if not 0 <= node < len(nodes):
-            raise UserError(f"there is no node {node}; nodes are 0 to {len(nodes) - 1}")
+        for name, value, most in (("node", node, len(nodes) - 1), ("size_bytes", size_bytes, MOST_BYTES)):
+            if not WHOLE.fits(value) or not 0 <= value <= most:
+                raise UserError(f"inject was given {name}={shown(value)}; allowed: a whole number, 0 to {most}")
         if handler is None:
             number = INJECTED + self._injected
             self._injected += 1

@@ -17,6 +17,7 @@ from rich.console import Console
 from causeway import results
 from causeway.analysis import compact, convert, delta, files, health, physical, report, store
 from causeway.analysis import study_description as description
+from causeway.analysis.diff import diff
 from causeway.analysis.study_description import Description
 from causeway.cli.doctor import check_folder
 from causeway.errors import UserError
@@ -187,6 +188,20 @@ def test_damaged_files_are_removed_and_all_others_stay(tmp_path):
     assert "runs b to c" in what and "2 rows of scalars" in what
     repair(folder)
     assert store.finished_runs(folder) == {"a"} and {row[0] for row in everything(folder)} == {"a"}
+
+
+@pytest.mark.parametrize("table", ["runs", "scalars", "parameters"])
+def test_a_folder_with_a_damaged_file_is_not_compared(tmp_path, table):
+    whole, folder = small(tmp_path / "whole"), small(tmp_path / "out")
+    more = tables("d") | {"parameters": {"name": ["n"], "value": ["1"], "number": [1.0]}}
+    for one in (whole, folder):
+        store.write_run(one, more)
+    assert diff(whole, folder).passed
+    path = file_of(folder, table, "d")
+    flip(path, 8 * (path.stat().st_size - 20))
+    forget_all()
+    with pytest.raises(physical.DamagedError, match=path.name):
+        diff(whole, folder)
 
 
 @pytest.mark.parametrize("table", ["runs", "scalars", "samples"])
@@ -439,6 +454,19 @@ def test_a_folder_without_its_log_is_not_an_empty_one(tmp_path):
     for problem in health.problems(folder):
         problem.repair()
     assert sorted((folder / "tables").glob("table=*/*.parquet")) == before
+
+
+def test_a_folder_that_has_lost_its_log_gets_no_new_one_and_its_copies_restore_it(tmp_path):
+    folder = small(tmp_path / "out")
+    there = store.finished_runs(folder)
+    shutil.rmtree(folder / "tables" / delta.LOG)
+    forget_all()
+    for use in (lambda: store.finished_runs(folder), lambda: store.write_run(folder, tables("new"))):
+        with pytest.raises(physical.DamagedError, match=r"the log is missing, and .* files of rows .* doctor "):
+            use()
+    while problem := next(iter(health.problems(folder)), None):
+        assert problem.repair() == "replaced by its copy"
+    assert store.finished_runs(folder) == there
 
 
 def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path):

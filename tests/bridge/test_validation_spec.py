@@ -11,7 +11,8 @@ import pytest
 
 from causeway.bridge.validation_spec import check_spec
 from causeway.errors import UserError
-from causeway.network.faults import Partition
+from causeway.network.faults import LinkFailure, Partition
+from causeway.network.links import Links
 from causeway.network.networks import AbstractNetwork, MobileNetwork, constant_delay, normal_delay
 from causeway.network.workload import Faults, Script, Segment, Workload
 from tests.helpers.bridge_tools import small_spec
@@ -74,6 +75,12 @@ def test_a_bad_run_is_refused(change: dict[str, Any], reported: str) -> None:
         ({"workload": Workload(3, script=Script(np.array([5, 4]), np.zeros(2, int), np.zeros(2, int)))},
          r"the script's time_ps, row 1, is 4; allowed: 5 and up \(ascending\)"),
         ({"faults": faults([5], [1_000_000], [0])}, "the faults' node, row 0, is 1000000; allowed: 0 to 2"),
+        ({"faults": faults([5, 6], [1, 1], [0, 0])},
+         r"the faults' row 1 is without effect \(node 1 goes down at 6 ps, but is down already\); allowed: down"),
+        ({"faults": faults([5, 6, 7], [1, 2, 2], [0, 0, 0])}, "row 2 is without effect .node 2 goes down at 7 ps"),
+        ({"faults": faults([5], [1], [1])}, "row 0 is without effect .node 1 goes up at 5 ps, but is up already"),
+        ({"links": Links.graph(3, [(0, 1), (1, 2)]), "network_faults": (LinkFailure(0, 2, 5, 9),)},
+         "network fault 0 is a failure of the link 0-2, which does not exist; allowed: links of the network"),
         ({"faults": faults([5], [1], [2])}, "the faults' up, row 0, is 2; allowed: 0 to 1"),
     ],
 )  # fmt: skip
@@ -102,6 +109,15 @@ def test_a_bad_abstract_network_is_refused(change: dict[str, Any], reported: str
 def test_a_bad_mobile_network_is_refused(change: dict[str, Any], reported: str) -> None:
     with pytest.raises(UserError, match=reported):
         check_spec(small_spec(network=dataclasses.replace(MOBILE, **change)))
+
+
+def test_failures_in_turns_and_of_links_that_exist_are_allowed() -> None:
+    down_and_up = faults([5, 5, 6, 7, 7], [1, 2, 1, 1, 2], [0, 0, 1, 0, 1])
+    failures = (LinkFailure(2, 1, 5, 9),)
+    network = AbstractNetwork(
+        3, workload=Workload(3), faults=down_and_up, links=Links.graph(3, [(0, 1), (1, 2)]), network_faults=failures
+    )
+    check_spec(small_spec(network=network))
 
 
 def test_a_single_segment_in_place_of_a_tuple_is_reported() -> None:

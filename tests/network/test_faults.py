@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from causeway.bridge.engine import RunSpec
@@ -19,9 +20,10 @@ from causeway.network.faults import (
     random_partitions,
 )
 from causeway.network.networks import AbstractNetwork, constant_delay
-from causeway.network.workload import Workload
+from causeway.network.workload import Faults, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
+from causeway.studies.run_warnings import late_events
 from tests.bridge.test_movement_of_engines import both
 from tests.helpers.movement_probe import Chatty, Wired, ad_hoc
 from tests.helpers.wireless_probe import MS, Log, S, logged, network
@@ -160,3 +162,13 @@ def test_the_abstract_network_has_no_place_for_a_jammer():
         UserError, match="network fault 0 is a jammer; allowed: LinkFailure, Partition: the abstract network has no"
     ):
         check_spec(RunSpec("test", {}, 1, network_, MS))
+
+
+def test_faults_after_the_end_of_the_run_are_a_warning() -> None:
+    faults = Faults(np.array([S, 9 * S, 9 * S]), np.array([0, 1, 2]), np.array([0, 0, 0]))
+    network = AbstractNetwork(3, faults=faults, network_faults=(LinkFailure(0, 1, 5 * S, 9 * S),))
+    assert late_events(network, 5 * S) == [
+        "2 of 3 failures of nodes are after the end of the run, 5 s",
+        "1 of 1 network faults are after the end of the run, 5 s",
+    ]
+    assert late_events(network, 0) == late_events(network, 10 * S) == []

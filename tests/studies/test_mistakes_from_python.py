@@ -119,6 +119,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         "the script's time_ps is float64; allowed: whole numbers",
     ),
     "a fraction as a seed": (lambda: run(seed=np.float64(1)), "a seed is .*1.0.*; allowed: whole numbers"),
+    "a truth as a number": (
+        lambda: run(ToyStudy, None, broadcasts=None, params={"messages": True}),
+        "bad value 'True' for parameter messages of study toy.*: it must be a number",
+    ),
     "text as seeds": (lambda: swept({"loss": [0.1]}, seeds="12"), "a seed is '1'; allowed: whole numbers"),
 }
 
@@ -152,11 +156,22 @@ def test_a_script_may_be_of_lists() -> None:
     assert run(broadcasts=lists).digest == run(broadcasts=arrays).digest
 
 
-def test_an_injection_that_is_no_function_is_refused() -> None:
+INJECTIONS: dict[str, tuple[Callable[[cw.Simulation[Any]], None], str]] = {
+    "no function": (lambda sim: sim.inject(0, "on_start"), "'on_start'; allowed: a function of the node, or None"),  # type: ignore[arg-type]
+    "a node as a float": (lambda sim: sim.inject(1.0), "node=1.0; allowed: a whole number, 0 to 4"),  # type: ignore[arg-type]
+    "an unknown node": (lambda sim: sim.inject(5), "node=5; allowed: a whole number, 0 to 4"),
+    "a negative size": (lambda sim: sim.inject(0, size_bytes=-1), "size_bytes=-1; allowed: a whole number, 0 to"),
+    "a truth as a size": (lambda sim: sim.inject(0, size_bytes=True), "size_bytes=True; allowed: a whole number"),
+}
+
+
+@pytest.mark.parametrize("mistake", INJECTIONS)
+def test_a_wrong_injection_is_refused(mistake: str) -> None:
+    call, words = INJECTIONS[mistake]
     with cw.simulation(Echo, NETWORK, broadcasts=LOAD) as sim:
         sim.step()
-        with pytest.raises(cw.UserError, match="inject was given 'on_start'; allowed: a function of the node, or None"):
-            sim.inject(0, "on_start")  # type: ignore[arg-type]
+        with pytest.raises(cw.UserError, match=f"inject was given {words}"):
+            call(sim)
 
 
 def test_whole_numbers_of_numpy_are_seeds() -> None:

@@ -196,7 +196,7 @@ def test_mistakes_are_errors_of_one_line() -> None:
         for call, words in (
             (lambda: sim.run_until(S // 2), "the simulated time is 1 s, which is later than 0.5 s"),
             (lambda: sim.run_until(1.5), r"run_until takes a time in ps, as seconds\(2\) gives it, not a float"),
-            (lambda: sim.inject(9), "there is no node 9; nodes are 0 to 5"),
+            (lambda: sim.inject(9), "inject was given node=9; allowed: a whole number, 0 to 5"),
         ):
             with pytest.raises(cw.UserError, match=words):
                 call()
