@@ -75,6 +75,8 @@ class Place(NamedTuple):
     station: int
     x_m: float
     y_m: float
+    z_m: float = 0.0
+    """The height."""
 
 
 class ProgramNode(Node):
@@ -175,9 +177,9 @@ class ProgramNode(Node):
             self.loop.turn(self.loop.stack.streams.on_event, kind, connection, arg)
             self.programs.check()
 
-    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+    def on_station(self, station: int, x_mm: int, y_mm: int, z_mm: int = 0) -> None:
         """Store the position."""
-        self.place = Place(station, x_mm / 1000, y_mm / 1000)
+        self.place = Place(station, x_mm / 1000, y_mm / 1000, z_mm / 1000)
 
     def on_down(self) -> None:
         """Stop the program without running its `finally` blocks, as in a power failure."""

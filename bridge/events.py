@@ -199,7 +199,7 @@ def sends(time_ps: I64, node: I32, packet: I64, peer: I32, size_bytes: I32, inte
 
 
 def pack_position(x_mm: int, y_mm: int) -> int:
-    """Return a position as the `ref` of a STATION event: x in the high 32 bits, y in the low (both signed)."""
+    """Return x and y as the `ref` of a STATION event: x in the high 32 bits, y in the low (both signed)."""
     return (x_mm << 32) | (y_mm & 0xFFFFFFFF)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from causeway.bridge.engine import Finish, RunSpec
-from causeway.bridge.events import COLUMNS, ActionRows, Actions, Lookahead, Window
+from causeway.bridge.events import COLUMNS, EVENT, ActionRows, Actions, Lookahead, Window
 from causeway.errors import RunError
 from causeway.network.faults import Jammer, LinkFailure, NetworkFault, Partition
+from causeway.network.movement import Place, xyz
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork
 from causeway.network.stays import changes_of
 from causeway.network.workload import Faults, Workload, WorkloadTables
@@ -69,6 +70,7 @@ class _Table:
                 raise ValueError(f"column {name} has {len(found[at])} rows, not {rows}")
 
 
+EVENT_COLUMNS = EVENT.names or ()
 _EVENTS, _ACTIONS, _LOOKAHEADS = _Table("Window", "events"), _Table("Actions", "actions"), _Table("Actions", "promises")
 
 
@@ -90,7 +92,7 @@ def window(message: Any) -> Window:
     except ValueError as error:
         why = "a column does not hold whole numbers" if "buffer" in str(error) else f"its columns differ: {error}"
         raise RunError(f"window {message.number} is damaged: {why}") from None
-    return Window(message.number, message.end_ps, message.reply, *columns)
+    return Window(message.number, message.end_ps, message.reply, **dict(zip(EVENT_COLUMNS, columns, strict=True)))
 
 
 def finish(message: Any) -> Finish:
@@ -222,10 +224,8 @@ def _put_abstract(message: Any, network: AbstractNetwork) -> None:
 
 
 def _put_mobile(message: Any, network: MobileNetwork) -> None:
-    x_mm, y_mm = [x for x, _ in network.station_xy_mm], [y for _, y in network.station_xy_mm]
-    _put(message, station_x_mm=x_mm, station_y_mm=y_mm)
-    places = network.first_places_mm
-    _put(message, host_x_mm=[x for x, _ in places], host_y_mm=[y for _, y in places])
+    _put_places(message, "station", network.station_xy_mm)
+    _put_places(message, "host", network.first_places_mm)
     _put(message, wire_from=[a for a, _ in network.wires], wire_to=[b for _, b in network.wires])
     for name in (
         "hosts", "cell_radius_mm", "wire_bps", "wire_delay_ps", "radio", "radio_bps", "speed_mm_s", "covered_only",
@@ -233,10 +233,16 @@ def _put_mobile(message: Any, network: MobileNetwork) -> None:
     ):  # fmt: skip
         setattr(message, name, getattr(network, name))
     _put(message, host_speed_mm_s=network.host_speeds_mm_s, area_mm=network.area_mm)
-    rows = [(host, *point) for host, trace in enumerate(network.traces) if trace is not None for point in trace]
-    if rows:
-        names = ("trace_host", "trace_time_ps", "trace_x_mm", "trace_y_mm")
-        _put(message, **dict(zip(names, zip(*rows, strict=True), strict=True)))
+    hosts = [(host, trace) for host, trace in enumerate(network.traces) if trace is not None]
+    rows = [(host, time_ps, tuple(place)) for host, trace in hosts for time_ps, *place in np.asarray(trace).tolist()]
+    _put(message, trace_host=[host for host, *_ in rows], trace_time_ps=[time_ps for _, time_ps, _ in rows])
+    _put_places(message, "trace", [place for *_, place in rows])
+
+
+def _put_places(message: Any, what: str, places: Sequence[Place]) -> None:
+    """Fill the columns of positions; the heights only if there are any."""
+    x_mm, y_mm, z_mm = zip(*map(xyz, places), strict=True) if places else ((), (), ())
+    _put(message, **{f"{what}_x_mm": x_mm, f"{what}_y_mm": y_mm, f"{what}_z_mm": z_mm if any(z_mm) else ()})
 
 
 def _put_network_faults(message: Any, troubles: tuple[NetworkFault, ...]) -> None:
@@ -251,15 +257,15 @@ def fault_tables(troubles: tuple[NetworkFault, ...]) -> dict[str, Any]:
     for number, one in enumerate(troubles):
         match one:
             case LinkFailure(a, b):
-                rows.append((pb.Trouble.CUT, one.from_ps, one.to_ps, a, b, 0))
+                rows.append((pb.Trouble.CUT, one.from_ps, one.to_ps, a, b, 0, 0))
             case Jammer(x_mm, y_mm, radius_mm):
-                rows.append((pb.Trouble.JAMMER, one.from_ps, one.to_ps, x_mm, y_mm, radius_mm))
+                rows.append((pb.Trouble.JAMMER, one.from_ps, one.to_ps, x_mm, y_mm, radius_mm, one.z_mm))
             case Partition(first, second):
                 kind = pb.Trouble.ONE_WAY if one.one_way else pb.Trouble.PARTITION
-                rows.append((kind, one.from_ps, one.to_ps, 0, 0, 0))
+                rows.append((kind, one.from_ps, one.to_ps, 0, 0, 0, 0))
                 sides += [(number, node, 0) for node in first] + [(number, node, 1) for node in second]
-    columns = zip(*rows, strict=True) if rows else ((),) * 6
-    names = ("kind", "from_ps", "to_ps", "a", "b", "radius_mm")
+    columns = zip(*rows, strict=True) if rows else ((),) * 7
+    names = ("kind", "from_ps", "to_ps", "a", "b", "radius_mm", "z_mm")
     side_columns = zip(*sides, strict=True) if sides else ((),) * 3
     found: dict[str, Any] = dict(zip(names, columns, strict=True))
     return {**found, **dict(zip(("side_trouble", "side_node", "side"), side_columns, strict=True))}

@@ -132,7 +132,7 @@ def _check_faults_of_network(study: str, network: AbstractNetwork | MobileNetwor
         if isinstance(one, Jammer):
             if isinstance(network, AbstractNetwork):
                 _refuse(study, what, "a jammer", "LinkFailure, Partition: the abstract network has no places")
-            for name in ("x_mm", "y_mm"):
+            for name in ("x_mm", "y_mm", "z_mm"):
                 _whole(study, f"the {name} of {what}", getattr(one, name), -MOST_INT32 - 1, MOST_INT32)
             _whole(study, f"the radius_mm of {what}", one.radius_mm, 1, MOST_INT32)
             continue
@@ -189,12 +189,10 @@ def _check_abstract(study: str, network: AbstractNetwork) -> None:
 def _check_mobile(study: str, network: MobileNetwork) -> None:
     stations = len(network.station_xy_mm)
     _field(study, "MobileNetwork", "hosts", network.hosts)
-    for number, point in enumerate(network.station_xy_mm):
-        for axis, value in zip("xy", point, strict=True):
-            _whole(study, f"the {axis} of station {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
-    for number, point in enumerate(network.host_xy_mm):
-        for axis, value in zip("xy", point, strict=True):
-            _whole(study, f"the {axis} of host {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
+    for what, places in (("station", network.station_xy_mm), ("host", network.host_xy_mm)):
+        for number, point in enumerate(places):
+            for axis, value in zip("xyz", point, strict=False):
+                _whole(study, f"the {axis} of {what} {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
     for number, (a, b) in enumerate(network.wires):
         for end in (a, b):
             _whole(study, f"the station at an end of wire {number}", end, 0, stations - 1)
@@ -216,16 +214,16 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
 
 
 def _check_trace(study: str, what: str, trace: Any) -> None:
+    rows = "rows of time_ps, x_mm, y_mm (and z_mm)"
     try:
         points = np.asarray(trace)
     except ValueError:  # rows of several lengths
-        _refuse(study, what, "rows of several lengths", "rows of time_ps, x_mm, y_mm")
-    if points.ndim != 2 or points.shape[1] != 3 or not len(points) or points.dtype.kind not in "iu":
-        _refuse(study, what, f"{points.dtype}, {points.shape}", "whole numbers, rows of time_ps, x_mm, y_mm")
-    for column, (name, least, most) in enumerate(
-        (("time_ps", 0, FAR_PS - 1), ("x_mm", -MOST_INT32, MOST_INT32), ("y_mm", -MOST_INT32, MOST_INT32))
-    ):
-        _values(study, f"{what}, {name}", points[:, column], len(points), least, most, ascending=column == 0)
+        _refuse(study, what, "rows of several lengths", rows)
+    if points.ndim != 2 or points.shape[1] not in (3, 4) or not len(points) or points.dtype.kind not in "iu":
+        _refuse(study, what, f"{points.dtype}, {points.shape}", f"whole numbers, {rows}")
+    _values(study, f"{what}, time_ps", points[:, 0], len(points), 0, FAR_PS - 1, ascending=True)
+    for name, column in zip(("x_mm", "y_mm", "z_mm"), points.T[1:], strict=False):
+        _values(study, f"{what}, {name}", column, len(points), -MOST_INT32, MOST_INT32)
     twice = np.flatnonzero(np.diff(points[:, 0]) == 0)
     if len(twice):
         _refuse(study, f"{what}, row {twice[0] + 1},", f"{points[twice[0], 0]} ps again", "each time once")

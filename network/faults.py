@@ -39,7 +39,7 @@ class LinkFailure:
 
 @dataclass(frozen=True)
 class Jammer:
-    """A jammer: nodes within its radius receive nothing by radio.
+    """A jammer: nodes within its radius, in space, receive nothing by radio.
 
     Other nodes still receive from these.
     """
@@ -49,6 +49,8 @@ class Jammer:
     radius_mm: int
     from_ps: int
     to_ps: int
+    z_mm: int = 0
+    """Its height."""
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,18 @@ def _pair(value: object) -> bool:
     return isinstance(value, tuple | list | np.ndarray) and np.shape(value) == (2,)
 
 
+def _place(value: object) -> bool:
+    return isinstance(value, tuple | list | np.ndarray) and np.shape(value) in ((2,), (3,))
+
+
 SHAPES = {
     "bool": Shape(lambda value: isinstance(value, bool | np.bool_), "True or False"),
     "float": Shape(is_number, "a number"),
     "str": Shape(lambda value: isinstance(value, str | os.PathLike), "text"),
     "tuple[tuple[int, int], ...]": Shape(_sequence(_pair), "a tuple of pairs, as in ((0, 0), (5, 0))"),
+    "tuple[Place, ...]": Shape(
+        _sequence(_place), "a tuple of positions, x and y or x, y and z, as in ((0, 0), (5, 0)) or ((0, 0, 20),)"
+    ),
     "tuple[int, ...]": Shape(_sequence(is_number), "a tuple of whole numbers, as in (5, 7)"),
     "tuple[str, ...]": Shape(_sequence(lambda value: isinstance(value, str)), "a tuple of texts, as in ('a', 'b')"),
     "tuple[Trace | None, ...]": Shape(

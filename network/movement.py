@@ -1,9 +1,9 @@
 """Movement traces of other tools: positions of hosts over time, read from ns-2 and BonnMotion files.
 
-A trace is an array of waypoints (time in ps, x and y in mm). A host moves in straight lines at constant speed between
-them, and does not move before the first and after the last. Both packet-level engines compute positions from these
-whole numbers by the same operations (`bridge/cpp/path.h`; `place_at` is the reference implementation), so a host has
-the same position on all of them.
+A trace is an array of waypoints (time in ps; x and y in mm, and the height z, if there are heights). A host moves in
+straight lines at constant speed between them, and does not move before the first and after the last. Both packet-level
+engines compute positions from these whole numbers by the same operations (`bridge/cpp/path.h`; `place_at` is the
+reference implementation), so a host has the same position on all of them.
 
     traces = read_traces("city.ns2")
     MobileNetwork((), (), traces=traces, hosts=len(traces), ...)
@@ -23,7 +23,9 @@ from causeway.errors import UserError
 from causeway.proto.contract import constant
 
 Trace = NDArray[np.int64]
-"""Waypoints: rows of (time_ps, x_mm, y_mm), in order of time."""
+"""Waypoints: rows of (time_ps, x_mm, y_mm) or, with heights, (time_ps, x_mm, y_mm, z_mm), in order of time."""
+Place = tuple[int, int] | tuple[int, int, int]
+"""A position in mm: x and y, or x, y and z. Without z, the height is 0."""
 
 LATEST_PS = constant("LATEST_PS")
 MOST_MM = (1 << 31) - 1
@@ -34,35 +36,49 @@ _OTHERS = re.compile(r"^\s*(?:#|;|$|set\s+\S|puts\b|\$god_\s|\$ns_\s)")
 _GO = re.compile(rf'^\s*\$ns_ at {_NUMBER} "\$node_\((\d+)\) setdest {_NUMBER} {_NUMBER} {_NUMBER}"\s*(?:[#;].*)?$')
 
 
-def trace(*waypoints: tuple[float, float, float]) -> Trace:
-    """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`."""
+def xyz(place: Place) -> tuple[int, int, int]:
+    """Return a position with its height."""
+    return place if len(place) == 3 else (*place, 0)
+
+
+def trace(*waypoints: tuple[float, ...]) -> Trace:
+    """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`, or all with a height as well."""
+    values = len(waypoints[0]) if waypoints and isinstance(waypoints[0], tuple | list | np.ndarray) else 3
     for number, waypoint in enumerate(waypoints):
-        is_place = isinstance(waypoint, tuple | list | np.ndarray) and len(waypoint) == 3
+        is_place = isinstance(waypoint, tuple | list | np.ndarray) and len(waypoint) == values and values in (3, 4)
         if not is_place or not all(isinstance(v, int | float | np.integer | np.floating) for v in waypoint):
-            raise UserError(f"waypoint {number} of a trace is {waypoint!r}; allowed: (time in s, x in m, y in m)")
-    return _trace([(t, x, y) for t, x, y in waypoints], "a trace")
+            raise UserError(
+                f"waypoint {number} of a trace is {waypoint!r}; allowed: (time in s, x in m, y in m), or all waypoints "
+                "with a height in m, too"
+            )
+    return _trace([tuple(waypoint) for waypoint in waypoints], "a trace")
 
 
-def read_traces(path: str | Path) -> tuple[Trace, ...]:
-    """Return one trace for each node of an ns-2 or a BonnMotion file."""
+def read_traces(path: str | Path, heights: bool = False) -> tuple[Trace, ...]:
+    """Return one trace for each node of an ns-2 or a BonnMotion file.
+
+    Args:
+        path: The file.
+        heights: True if positions of a BonnMotion file have a height (time x y z).
+    """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a trace ({error})") from None
     is_ns2 = any("$node_(" in line and not line.lstrip().startswith("#") for line in text.splitlines())
-    return _read_ns2(path, text) if is_ns2 else _read_bonnmotion(path, text)
+    return _read_ns2(path, text) if is_ns2 else _read_bonnmotion(path, text, 4 if heights else 3)
 
 
-def place_at(trace: Trace, time_ps: int) -> tuple[int, int]:
+def place_at(trace: Trace, time_ps: int) -> tuple[int, ...]:
     """Return the position in mm of a host with this trace, exactly as the engines compute it."""
     after = int(np.searchsorted(trace[:, 0], time_ps, side="right"))
-    t0, x0, y0 = (int(v) for v in trace[max(0, after - 1)])
+    t0, *here = (int(v) for v in trace[max(0, after - 1)])
     if after == 0 or after == len(trace):
-        return x0, y0
-    t1, x1, y1 = (int(v) for v in trace[after])
+        return tuple(here)
+    t1, *there = (int(v) for v in trace[after])
     share = float(time_ps - t0) / float(t1 - t0)
-    return _whole_mm(x0 + (x1 - x0) * share), _whole_mm(y0 + (y1 - y0) * share)
+    return tuple(_whole_mm(a + (b - a) * share) for a, b in zip(here, there, strict=True))
 
 
 def _whole_mm(mm: float) -> int:
@@ -73,8 +89,11 @@ def _whole_mm(mm: float) -> int:
 # ---- BonnMotion: one line per node, time x y time x y ... ------------------------------------------------------------
 
 
-def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
+def _read_bonnmotion(path: Path, text: str, step: int) -> tuple[Trace, ...]:
     traces = []
+    form = "four for each position (time x y z); a number is missing"
+    if step == 3:
+        form = "three for each position (time x y); a number is missing, or the file has heights (heights=True)"
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -85,12 +104,9 @@ def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
             raise UserError(
                 f"{where}: is neither ns-2 nor BonnMotion: a line of BonnMotion contains only numbers, time x y ..."
             ) from None
-        if len(values) % 3:
-            raise UserError(
-                f"{where}: has {len(values)} numbers, but a node's line has three for each position (time x y); a "
-                f"number is missing, or the file has heights"
-            )
-        traces.append(_trace([tuple(values[i : i + 3]) for i in range(0, len(values), 3)], where))  # type: ignore[misc]
+        if len(values) % step:
+            raise UserError(f"{where}: has {len(values)} numbers, but a node's line has {form}")
+        traces.append(_trace([tuple(values[i : i + step]) for i in range(0, len(values), step)], where))
     if not traces:
         raise UserError(f"{path}: contains no trace; a BonnMotion file has a line of times and positions for each node")
     return tuple(traces)
@@ -103,6 +119,7 @@ def _read_bonnmotion(path: Path, text: str) -> tuple[Trace, ...]:
 class _Ns2Node:
     x: float | None = None
     y: float | None = None
+    z: float | None = None
     commands: list[tuple[float, float, float, float]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
 
@@ -121,13 +138,7 @@ def _read_ns2(path: Path, text: str) -> tuple[Trace, ...]:
             node = nodes.setdefault(int(found[2]), _Ns2Node())
             if found[1] is not None and float(found[1]) != 0:
                 raise UserError(f"{path}, line {number}: moves a node at once at {found[1]} s; nodes cannot jump")
-            if found[3] in "XY":
-                setattr(node, found[3].lower(), float(found[4]))
-            elif float(found[4]) != 0:
-                raise UserError(
-                    f"{path}, line {number}: puts node {found[2]} at a height of {float(found[4]):g} m; networks are "
-                    "flat, allowed: Z_ 0"
-                )
+            setattr(node, found[3].lower(), float(found[4]))
         elif found := _GO.match(line):
             node = nodes.setdefault(int(found[2]), _Ns2Node())
             node.commands.append((float(found[1]), float(found[3]), float(found[4]), float(found[5])))
@@ -183,24 +194,26 @@ def _ns2_trace(node: _Ns2Node, number: int, path: Path) -> Trace:
         from_x, from_y, _ = position_at(at_s)
         begin_s, to_x, to_y, speed, last_s = at_s, x, y, v, at_s
     until(None)
-    return _trace(points, where, jumps_are_rounding=True)
+    heights = (node.z,) if node.z else ()  # setdest keeps the height
+    return _trace([(*point, *heights) for point in points], where, jumps_are_rounding=True)
 
 
 # ---- both --------------------------------------------------------------------------------------------------------
 
 
-def _trace(points: list[tuple[float, float, float]], where: str, jumps_are_rounding: bool = False) -> Trace:
+def _trace(points: list[tuple[float, ...]], where: str, jumps_are_rounding: bool = False) -> Trace:
     if not points:
         raise UserError(f"{where}: contains no position")
-    rows: list[tuple[int, int, int]] = []
-    for t, x, y in points:
-        if not all(math.isfinite(v) for v in (t, x, y)):
-            raise UserError(f"{where}: a number is missing: time {t:g} s, position ({x:g}, {y:g}) m")
-        if not 0 <= t * 1e12 <= LATEST_PS or max(abs(x), abs(y)) * 1000 > MOST_MM:
+    rows: list[tuple[int, ...]] = []
+    for t, *place in points:
+        shown = ", ".join(f"{v:g}" for v in place)
+        if not all(math.isfinite(v) for v in (t, *place)):
+            raise UserError(f"{where}: a number is missing: time {t:g} s, position ({shown}) m")
+        if not 0 <= t * 1e12 <= LATEST_PS or max(map(abs, place)) * 1000 > MOST_MM:
             raise UserError(
-                f"{where}: time {t:g} s, position ({x:g}, {y:g}) m is out of range; allowed: 0 s and up, 2,000 km"
+                f"{where}: time {t:g} s, position ({shown}) m is out of range; allowed: 0 s and up, 2,000 km"
             )
-        row = (round(t * 1e12), _whole_mm(x * 1000), _whole_mm(y * 1000))
+        row = (round(t * 1e12), *(_whole_mm(v * 1000) for v in place))
         if rows and row[0] < rows[-1][0]:
             raise UserError(f"{where}: goes back in time, from {rows[-1][0] / 1e12:g} to {t:g} s")
         if rows and row[0] == rows[-1][0]:

@@ -29,7 +29,7 @@ Stations are connected by wires, and hosts move on one wireless channel. A
 packet-level simulator runs the network; the fields describe how to build it. Interfaces: 0 UDP over the wireless
 channel (peer -1: local broadcast), 1 TCP over the wires, 2 TCP over the wireless channel. Hosts stand, walk, follow
 traces (`network/movement.py`), or move as the protocol commands (the action MOVE); after the first command they follow
-only commands.
+only commands. Positions may have heights: ranges are then distances in space, and walks keep the height of their start.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from causeway.network.faults import NetworkFault
 from causeway.network.field_shapes import WHOLE, check, check_shapes, instance_of, is_number
 from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.links import Links
-from causeway.network.movement import Trace
+from causeway.network.movement import Place, Trace
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.stays import Stays
 from causeway.network.traffic import Sumo
@@ -163,7 +163,8 @@ class MobileNetwork:
     Without stations it is an ad hoc network; `host_xy_mm`, `traces` or `area_mm` then place the hosts.
     """
 
-    station_xy_mm: tuple[tuple[int, int], ...] = ()
+    station_xy_mm: tuple[Place, ...] = ()
+    """The position of each station: x and y, or x, y and the height z."""
     wires: tuple[tuple[int, int], ...] = ()
     """Pairs of stations."""
     hosts: int = 0
@@ -184,9 +185,9 @@ class MobileNetwork:
     covered_only: bool = True
     position_every_ps: int = 0
     host_tcp: bool = False
-    host_xy_mm: tuple[tuple[int, int], ...] = ()
-    """The start position of each host. If it is empty, positions in the cells are drawn from the seed, the same on all
-    engines."""
+    host_xy_mm: tuple[Place, ...] = ()
+    """The start position of each host: x and y, or x, y and the height z. If it is empty, positions in the cells are
+    drawn from the seed, the same on all engines."""
     host_speeds_mm_s: tuple[int, ...] = ()
     """The speed of each host (0: it stands). If it is empty, all hosts have `speed_mm_s`."""
     traces: tuple[Trace | None, ...] = ()
@@ -236,7 +237,7 @@ class MobileNetwork:
                 raise UserError(f"MobileNetwork: {name} and movement=Sumo(...) contradict each other; remove one")
 
     @property
-    def first_places_mm(self) -> tuple[tuple[int, int], ...]:
+    def first_places_mm(self) -> tuple[Place, ...]:
         """The start of each host, where it is known: `host_xy_mm`, or (0, 0) until a vehicle comes."""
         return self.host_xy_mm or (((0, 0),) * self.hosts if self.movement is not None else ())
 

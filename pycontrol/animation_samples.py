@@ -59,8 +59,10 @@ class Places:
         self._count(place, window.end_ps)
         ref = window.ref[place]
         y_mm = (ref & 0xFFFFFFFF).astype(np.uint32).astype(np.int32)
-        self._places.append((window.time_ps[place], window.node[place], (ref >> 32).astype(np.int64), y_mm))
-        kept = {name: np.ascontiguousarray(getattr(window, name)[~place]) for name in LEAST}
+        z_mm = np.zeros(len(ref), np.int32) if window.z_mm is None else window.z_mm[place]
+        self._places.append((window.time_ps[place], window.node[place], (ref >> 32).astype(np.int64), y_mm, z_mm))
+        columns = {name: getattr(window, name) for name in LEAST}
+        kept = {name: None if has is None else np.ascontiguousarray(has[~place]) for name, has in columns.items()}
         return Window(window.number, window.end_ps, window.reply, **kept)
 
     def record_sends(self, actions: Actions) -> None:
@@ -93,20 +95,24 @@ class Places:
         return dict(found)
 
     def _add_places(self, found: Series) -> None:
-        """Add the nodes' positions. Of a time without movement, only the first and the last instant are kept."""
+        """Add the nodes' positions, with heights if a node has one.
+
+        Of a time without movement, only the first and the last instant are kept.
+        """
         if not self._places:
             return
-        time_ps, node, x_mm, y_mm = (np.concatenate(part) for part in zip(*self._places, strict=True))
+        time_ps, node, *axes = (np.concatenate(part) for part in zip(*self._places, strict=True))
+        axes = axes if axes[2].any() else axes[:2]
         order = np.argsort(node, kind="stable")
         borders = np.flatnonzero(np.diff(node[order])) + 1
         for rows in np.split(order, borders):
-            stays = (np.diff(x_mm[rows]) == 0) & (np.diff(y_mm[rows]) == 0)
+            stays = np.all([np.diff(axis[rows]) == 0 for axis in axes], axis=0)
             needed = np.ones(len(rows), bool)
             needed[1:-1] = ~(stays[:-1] & stays[1:])
             rows = rows[needed]
             module, times = f"place[{int(node[rows[0]])}]", time_ps[rows].tolist()
-            found[module, "x_m"] = (times, (x_mm[rows] / 1000).tolist())
-            found[module, "y_m"] = (list(times), (y_mm[rows] / 1000).tolist())
+            for name, axis in zip(("x_m", "y_m", "z_m"), axes, strict=False):
+                found[module, name] = (list(times), (axis[rows] / 1000).tolist())
 
 
 def _add(found: Series, module: str, name: str, time_ps: int, value: float) -> None:
@@ -122,9 +128,9 @@ def _add_network(found: Series, network: MobileNetwork) -> None:
     for a, b in network.wires:
         _add(found, f"place[{a}]", "wired_to", 0, b)
     for host, trace in enumerate(network.traces):
-        for time_ps, x_mm, y_mm in [] if trace is None else trace.tolist():
-            _add(found, f"place[{stations + host}]", "trace_x_m", time_ps, x_mm / 1000)
-            _add(found, f"place[{stations + host}]", "trace_y_m", time_ps, y_mm / 1000)
+        for time_ps, *place in [] if trace is None else trace.tolist():
+            for name, value in zip(("trace_x_m", "trace_y_m", "trace_z_m"), place, strict=False):
+                _add(found, f"place[{stations + host}]", name, time_ps, value / 1000)
 
 
 def _add_fault(found: Series, network: MobileNetwork) -> None:
@@ -134,7 +140,8 @@ def _add_fault(found: Series, network: MobileNetwork) -> None:
             case LinkFailure(a, b):
                 facts: dict[str, list[Any]] = {"cut": [a, b]}
             case Jammer(x_mm, y_mm, radius_mm):
-                facts = {"jammer": [x_mm / 1000, y_mm / 1000, radius_mm / 1000]}
+                height = [one.z_mm / 1000] if one.z_mm else []
+                facts = {"jammer": [x_mm / 1000, y_mm / 1000, radius_mm / 1000, *height]}
             case Partition(first, second):
                 facts = {"one": list(first), "other": list(second)}
         for name, values in facts.items():

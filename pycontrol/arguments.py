@@ -80,13 +80,14 @@ def call_of(what: Any) -> None:
         raise misuse("call_begins", "what", what, f"{', '.join(map(repr, CALLS[:-1]))} or {CALLS[-1]!r}")
 
 
-def way(network: Network | None, x_mm: Any, y_mm: Any, speed_mm_s: Any) -> tuple[int, int, int]:
+def way(network: Network | None, x_mm: Any, y_mm: Any, z_mm: Any, speed_mm_s: Any) -> tuple[int, int, int, int]:
     """Validate a move: the network, the position and the speed."""
     if isinstance(network, AbstractNetwork | InetNetwork):
         raise Misuse(f"move: only hosts of a MobileNetwork can move, not nodes of an {type(network).__name__}")
     return (
         whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
         whole("move", "y_mm", y_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
+        whole("move", "z_mm", z_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),
         whole("move", "speed_mm_s", speed_mm_s, *bounds(Act.MOVE, "size_bytes"), " millimetres a second"),
     )
 

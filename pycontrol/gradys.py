@@ -6,8 +6,8 @@ Its `IProtocol` uses a provider for messages, timers, movement and telemetry. He
 
 On the abstract network, which has no positions, this module moves the nodes as gradysim's own massless mobility does,
 and a message reaches the nodes within `range_m`. On networks with positions, the radio determines the receivers of a
-message, and a movement command moves the host in the plane (its height is stored but has no effect). Telemetry then
-reports the position of the last STATION event, so set a short `position_every_ps`.
+message, and a movement command moves the host. Telemetry then reports the position of the last STATION event, so set a
+short `position_every_ps`.
 
 gradysim draws from Python's shared generator, which is seeded with the run's seed at the start.
 """
@@ -91,9 +91,8 @@ class GradysNode(Node):
         """Make the network move this host to its target."""
         if self.id < self._drones.stations:
             raise RunError(f"node {self.id} is a station and cannot move; send mobility commands to hosts only")
-        x, y, z = self.target or self.position
-        self.position = *self.position[:2], z
-        Node.move(self, round(1000 * x), round(1000 * y), max(1, round(1000 * self.speed_m_s)))
+        x, y, z = (round(1000 * value) for value in self.target or self.position)
+        Node.move(self, x, y, max(1, round(1000 * self.speed_m_s)), z)
 
     def schedule_timer(self, timer: str, timestamp: float) -> None:
         """Set a timer for an absolute time in seconds. Several timers may have one name."""
@@ -134,9 +133,9 @@ class GradysNode(Node):
         """Pass a timer to the protocol."""
         self.protocol.handle_timer(key[0])
 
-    def on_station(self, station: int, x_mm: int, y_mm: int) -> None:
+    def on_station(self, station: int, x_mm: int, y_mm: int, z_mm: int = 0) -> None:
         """Store the position that the network reports."""
-        self.position = (x_mm / 1000, y_mm / 1000, self.position[2])
+        self.position = (x_mm / 1000, y_mm / 1000, z_mm / 1000)
 
     def tell_position(self) -> None:
         """Pass the node's position to the protocol as telemetry."""

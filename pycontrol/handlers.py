@@ -65,7 +65,10 @@ class Node(Requests):
             )
 
     def on_station(self, station: int, x_mm: int, y_mm: int, /) -> None:
-        """Handle a report of this host's position. `station` is the nearest station in reach, or -1."""
+        """Handle a report of this host's position. `station` is the nearest station in reach, or -1.
+
+        An override may have another argument, `z_mm: int = 0`, which is the height.
+        """
 
     def on_lost(self, content: Any, interface: int, /) -> None:
         """Count a packet that this node did not receive.

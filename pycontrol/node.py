@@ -39,14 +39,13 @@ from causeway.bridge.events import (
     Window,
     no_actions,
     pack_position,
-    unpack_position,
 )
 from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
 from causeway.network.units import UnitError
-from causeway.pycontrol import arguments, presence, vehicles
+from causeway.pycontrol import arguments, heights, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -234,13 +233,13 @@ class PerNode(Protocol):
         effect_ps = self.now_ps + self.context.reaction_ps
         self._act((SWITCH, effect_ps, node, 0, int(up), *PAD[5]))
 
-    def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
+    def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int, z_mm: int = 0) -> None:
         """Move a host in a straight line to a position."""
         node = arguments.node("move", node, self._count)
-        x_mm, y_mm, speed_mm_s = arguments.way(self.context.network, x_mm, y_mm, speed_mm_s)
+        x_mm, y_mm, z_mm, speed_mm_s = arguments.way(self.context.network, x_mm, y_mm, z_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps
-        self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), 0, speed_mm_s, *PAD[6]))
+        self._act((MOVE, effect_ps, node, pack_position(x_mm, y_mm), z_mm, speed_mm_s, *PAD[6]))
 
     def connect(self, node: int, peer: int, port: int, interface: int) -> int:
         """Open a TCP connection to a port of `peer` and return its number, which both ends use."""
@@ -335,6 +334,7 @@ class PerNode(Protocol):
             window.kind.tolist(), window.time_ps.tolist(), window.node.tolist(), window.ref.tolist(),
             window.arg.tolist(),
         )  # fmt: skip
+        self._heights = heights.heights_of(window)
         self._handle(self._rows())
         self._kept.forget_old(self.now_ps)
         self._classes.after_window()
@@ -448,7 +448,7 @@ class PerNode(Protocol):
         elif kind == WORKLOAD:
             self.nodes[node].on_broadcast(ref, arg)
         elif kind == STATION:
-            self.nodes[node].on_station(arg, *unpack_position(ref))
+            heights.report(self, node, arg, ref)
         elif kind == NODE:
             presence.change(self, node, bool(arg))
         elif kind >= CONNECTED:

@@ -280,15 +280,15 @@ class Services:
         else:
             self.crash(node)
 
-    def move(self, x_mm: int, y_mm: int, speed_mm_s: int) -> None:
+    def move(self, x_mm: int, y_mm: int, speed_mm_s: int, z_mm: int = 0) -> None:
         """Move this host of a mobile network in a straight line to a position, where it stays.
 
-        It replaces the host's mobility model or trace for the rest of the run.
+        It replaces the host's mobility model or trace for the rest of the run. `z_mm` is the height of the position.
         """
         runtime = self.runtime
         if runtime.acting is not self:
             check_turn(self, "move")
-        runtime.move(self.id, x_mm, y_mm, speed_mm_s)
+        runtime.move(self.id, x_mm, y_mm, speed_mm_s, z_mm)
 
     def call_begins(self, what: str, key: Hashable, value: Any = None) -> None:
         """Record that the application begins a call, for `causeway check`. A node can have one call at a time.

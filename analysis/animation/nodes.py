@@ -47,8 +47,8 @@ def _node(rows: pd.DataFrame) -> dict[str, Any]:
     if "wired_to" in by:
         found["wired_to"] = [int(value) for value in by["wired_to"]["value"]]
     if "trace_x_m" in by:
-        xs, ys = by["trace_x_m"]["value"], by["trace_y_m"]["value"]
-        found["trace"] = {"x": packed.whole(xs, 1000), "y": packed.whole(ys, 1000)}
+        axes = {axis: by[f"trace_{axis}_m"]["value"] for axis in "xyz" if f"trace_{axis}_m" in by}
+        found["trace"] = {axis: packed.whole(values, 1000) for axis, values in axes.items()}
     return found
 
 

@@ -28,10 +28,10 @@ def series(rows: pd.DataFrame, of_whole: bool = False) -> dict[str, str]:
 
 
 def way(rows: pd.DataFrame) -> dict[str, str]:
-    """Encode the positions of a module: times, x and y."""
+    """Encode the positions of a module: times, x and y, and z if it has heights."""
     by = {name: part.drop_duplicates("time", keep="last") for name, part in rows.groupby("name")}
-    x, y = by["x_m"], by["y_m"]
-    return {"t": whole(x["time"], 1000), "x": whole(x["value"], 1000), "y": whole(y["value"], 1000)}
+    axes = {axis: whole(by[f"{axis}_m"]["value"], 1000) for axis in "xyz" if f"{axis}_m" in by}
+    return {"t": whole(by["x_m"]["time"], 1000), **axes}
 
 
 def by_number(samples: pd.DataFrame, kind: str) -> dict[int, pd.DataFrame]:

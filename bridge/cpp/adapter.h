@@ -91,12 +91,12 @@ class AdapterBase {
     void finish(int64_t now_ps, uint64_t events, const std::vector<Client::Measured> &measured);
 
     // Reports an event, unless the node is down.
-    void emit(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
-        if (node < 0 || nodes_[node].up) tell(kind, time_ps, node, ref, arg);
+    void emit(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg, int32_t z_mm = 0) {
+        if (node < 0 || nodes_[node].up) tell(kind, time_ps, node, ref, arg, z_mm);
     }
     // Reports an event.
-    void tell(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
-        client_->event(kind, time_ps, node, ref, arg);
+    void tell(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg, int32_t z_mm = 0) {
+        client_->event(kind, time_ps, node, ref, arg, z_mm);
         free_until_ps_ = 0;
     }
 

@@ -7,7 +7,7 @@ namespace causeway {
 
 namespace {
 double square(double x) { return x * x; }
-double distance2(Point a, Point b) { return square(a.x - b.x) + square(a.y - b.y); }
+double distance2(Point a, Point b) { return square(a.x - b.x) + square(a.y - b.y) + square(a.z - b.z); }
 }  // namespace
 
 double distance(Point a, Point b) { return std::sqrt(distance2(a, b)); }
@@ -27,9 +27,10 @@ int Cells::nearest(Point p) const {
 
 // Solves |from + s * d - station|^2 = reach^2, which is quadratic in s.
 std::pair<double, double> Cells::inside(const Segment &way, Point station) const {
-    const double dx = way.to.x - way.from.x, dy = way.to.y - way.from.y;
-    const double fx = way.from.x - station.x, fy = way.from.y - station.y;
-    const double a = dx * dx + dy * dy, half_b = fx * dx + fy * dy, c = fx * fx + fy * fy - square(reach_m_);
+    const double dx = way.to.x - way.from.x, dy = way.to.y - way.from.y, dz = way.to.z - way.from.z;
+    const double fx = way.from.x - station.x, fy = way.from.y - station.y, fz = way.from.z - station.z;
+    const double a = dx * dx + dy * dy + dz * dz, half_b = fx * dx + fy * dy + fz * dz;
+    const double c = fx * fx + fy * fy + fz * fz - square(reach_m_);
     if (a == 0) return c <= 0 ? std::pair{0.0, 1.0} : std::pair{1.0, 0.0};
     const double discriminant = half_b * half_b - a * c;
     if (discriminant < 0) return {1.0, 0.0};

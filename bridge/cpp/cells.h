@@ -11,13 +11,16 @@ namespace causeway {
 struct Point {
     double x = 0;  // metres
     double y = 0;
+    double z = 0;
 };
 
 /// A straight walk; after the share `s` of the way (0..1) the host is at from + s * (to - from).
 struct Segment {
     Point from;
     Point to;
-    Point at(double s) const { return {from.x + s * (to.x - from.x), from.y + s * (to.y - from.y)}; }
+    Point at(double s) const {
+        return {from.x + s * (to.x - from.x), from.y + s * (to.y - from.y), from.z + s * (to.z - from.z)};
+    }
 };
 
 double distance(Point a, Point b);
@@ -34,7 +37,7 @@ class Cells {
     /// Returns the changes of the nearest station in reach: (share of the way, new station), ascending. The first entry
     /// is (0, station at the start).
     std::vector<std::pair<double, int>> changes(const Segment &way) const;
-    /// Returns the lower left and upper right corner of the box around all cells and a margin.
+    /// Returns the lower left and upper right corner of the box around all cells and a margin, at height 0.
     std::pair<Point, Point> box(double margin_m) const;
 
   private:

@@ -69,8 +69,8 @@ class Client {
     void has_nodes(int32_t nodes) { check_.expect_nodes(nodes); }
 
     // Adds an event to the window. Times must not decrease.
-    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
-        window_.event(kind, time_ps, node, ref, arg);
+    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg, int32_t z_mm = 0) {
+        window_.event(kind, time_ps, node, ref, arg, z_mm);
     }
 
     // Returns what to do before the simulator's next event at next_ps (kNever: it has none).

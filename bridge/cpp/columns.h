@@ -30,7 +30,13 @@ inline T at(const std::string &bytes, size_t i) {
     return value;
 }
 
-// Returns a position as the `ref` of a STATION event.
+// Returns row i of an optional column: 0 if the column is empty.
+template <class T>
+inline T at_or_zero(const std::string &bytes, size_t i) {
+    return bytes.empty() ? T{0} : at<T>(bytes, i);
+}
+
+// Returns x and y of a position as the `ref` of a STATION event.
 inline int64_t pack_position(int32_t x_mm, int32_t y_mm) {
     return static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x_mm)) << 32) |
                                 static_cast<uint32_t>(y_mm));

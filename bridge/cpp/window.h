@@ -21,6 +21,7 @@ class WindowBuilder {
         int64_t ref;
         int32_t node;
         int32_t arg;
+        int32_t z_mm;
         uint8_t kind;
     };
 
@@ -38,11 +39,11 @@ class WindowBuilder {
     }
 
     // Adds an event. Times must not decrease.
-    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg) {
+    void event(Kind::Value kind, int64_t time_ps, int32_t node, int64_t ref, int32_t arg, int32_t z_mm) {
         if (time_ps < last_ps_) throw std::logic_error("causeway: an event was reported after a later one");
         if ((kind == Kind::ARRIVAL || kind == Kind::LOST) && lookahead_.of(node, ref) == Constant::IGNORED) return;
         last_ps_ = time_ps;
-        rows_.push_back({time_ps, ref, node, arg, static_cast<uint8_t>(kind)});
+        rows_.push_back({time_ps, ref, node, arg, z_mm, static_cast<uint8_t>(kind)});
         horizon_ps_ = std::min(horizon_ps_, deadline_ps(rows_.back()));
     }
 
@@ -134,6 +135,8 @@ class WindowBuilder {
         fill<int32_t>(window->mutable_node(), count, [](const Row &r) { return r.node; });
         fill<int64_t>(window->mutable_ref(), count, [](const Row &r) { return r.ref; });
         fill<int32_t>(window->mutable_arg(), count, [](const Row &r) { return r.arg; });
+        const bool flat = std::all_of(rows_.begin(), rows_.begin() + count, [](const Row &r) { return r.z_mm == 0; });
+        fill<int32_t>(window->mutable_z_mm(), flat ? 0 : count, [](const Row &r) { return r.z_mm; });
     }
 
     // Drops the events that were sent. Those at or after the window's end stay for the next one (a simulator may finish

@@ -34,11 +34,12 @@ Reports Adapter::reports() {
         .station =
             [this](int node, int station, Point p) {
                 const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));
-                tell(Kind::STATION, simulator_->now_ps(), node, position, station);
+                tell(Kind::STATION, simulator_->now_ps(), node, position, station, millimetres(p.z));
             },
         .place =
             [this](int node, Point p) {
-                tell(Kind::PLACE, simulator_->now_ps(), node, pack_position(millimetres(p.x), millimetres(p.y)), 0);
+                const int64_t position = pack_position(millimetres(p.x), millimetres(p.y));
+                tell(Kind::PLACE, simulator_->now_ps(), node, position, 0, millimetres(p.z));
             },
         .connection = [this](Kind::Value kind, int node, int64_t connection,
                              int arg) { emit(kind, simulator_->now_ps(), node, connection, arg); },

@@ -18,13 +18,17 @@ causeway::Plan plan_of(const causeway::Setup &setup) {
     causeway::Plan plan;
     plan.seed = setup.seed();
     const auto x_mm = numbers<int32_t>(network.station_x_mm()), y_mm = numbers<int32_t>(network.station_y_mm());
-    for (size_t i = 0; i < x_mm.size(); ++i) plan.stations.push_back({x_mm[i] / 1000.0, y_mm[i] / 1000.0});
+    for (size_t i = 0; i < x_mm.size(); ++i) {
+        const auto z_mm = causeway::at_or_zero<int32_t>(network.station_z_mm(), i);
+        plan.stations.push_back({x_mm[i] / 1000.0, y_mm[i] / 1000.0, z_mm / 1000.0});
+    }
     const auto from = numbers<int32_t>(network.wire_from()), to = numbers<int32_t>(network.wire_to());
     for (size_t i = 0; i < from.size(); ++i) plan.wires.emplace_back(from[i], to[i]);
     plan.hosts = network.hosts();
     const auto host_x_mm = numbers<int32_t>(network.host_x_mm()), host_y_mm = numbers<int32_t>(network.host_y_mm());
     for (size_t i = 0; i < host_x_mm.size(); ++i) {
-        plan.host_places.push_back({host_x_mm[i] / 1000.0, host_y_mm[i] / 1000.0});
+        const auto z_mm = causeway::at_or_zero<int32_t>(network.host_z_mm(), i);
+        plan.host_places.push_back({host_x_mm[i] / 1000.0, host_y_mm[i] / 1000.0, z_mm / 1000.0});
     }
     plan.reach_m = network.cell_radius_mm() / 1000.0;
     plan.wire_bps = network.wire_bps();

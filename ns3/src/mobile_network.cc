@@ -83,10 +83,10 @@ void SimulatedNetwork::move(const Action &action) {
     const auto [x_mm, y_mm] = unpack_position(action.ref);
     const auto &walk = walks_.at(action.node - plan_.station_count());
     if (is_up(action.node)) {
-        walk->go(x_mm, y_mm, action.size_bytes);
+        walk->go(x_mm, y_mm, action.peer, action.size_bytes);
         air_->at_least_as_fast(action.size_bytes / 1000.0);
     } else {
-        walk->put(x_mm, y_mm);
+        walk->put(x_mm, y_mm, action.peer);
         air_->look_again();
     }
     if (!moving_ && plan_.places_every_ps > 0) {
@@ -99,7 +99,7 @@ void SimulatedNetwork::move(const Action &action) {
 void SimulatedNetwork::place_nodes() {
     for (int s = 0; s < plan_.station_count(); ++s) {
         auto place = CreateObject<ConstantPositionMobilityModel>();
-        place->SetPosition({plan_.stations[s].x, plan_.stations[s].y, 0});
+        place->SetPosition({plan_.stations[s].x, plan_.stations[s].y, plan_.stations[s].z});
         nodes_.Get(s)->AggregateObject(place);
     }
     for (int host = plan_.station_count(); host < plan_.nodes(); ++host) {

@@ -18,6 +18,8 @@ constexpr double MARGIN_M = 60;          // room beyond the outermost cells for 
 constexpr int64_t MOST_DRAWS = 100'000;  // for one position or leg; if this many attempts fail, the area is too thin
 
 int64_t now_ps() { return Simulator::Now().GetTimeStep(); }
+
+Point point(const Path::Place &place) { return {place.x_m, place.y_m, place.z_m}; }
 }  // namespace
 
 TypeId Walk::GetTypeId() {
@@ -34,8 +36,7 @@ void Walk::begin(const Plan &plan, const Cells &cells, int node, const Reports &
     speed_m_s_ = plan.speed_of(node);
     path_ = plan.paths[host];
     if (!path_.empty()) {
-        const auto [x_m, y_m] = path_.at(0);
-        leg_.from = {x_m, y_m};
+        leg_.from = point(path_.at(0));
     } else {
         leg_.from = plan.host_places.empty() ? random_place() : plan.host_places[host];
     }
@@ -54,8 +55,7 @@ void Walk::begin(const Plan &plan, const Cells &cells, int node, const Reports &
 
 Point Walk::position() const {
     if (!path_.empty()) {
-        const auto [x_m, y_m] = path_.at(now_ps());
-        return {x_m, y_m};
+        return point(path_.at(now_ps()));
     }
     if (leg_ps_ == 0) return leg_.from;
     const double share = static_cast<double>(now_ps() - leg_start_ps_) / static_cast<double>(leg_ps_);
@@ -64,13 +64,14 @@ Point Walk::position() const {
 
 Vector Walk::DoGetPosition() const {
     const Point p = position();
-    return {p.x, p.y, 0};
+    return {p.x, p.y, p.z};
 }
 
 Vector Walk::DoGetVelocity() const {
     if (leg_ps_ == 0) return {};
     const double seconds = static_cast<double>(leg_ps_) * 1e-12;
-    return {(leg_.to.x - leg_.from.x) / seconds, (leg_.to.y - leg_.from.y) / seconds, 0};
+    return {(leg_.to.x - leg_.from.x) / seconds, (leg_.to.y - leg_.from.y) / seconds,
+            (leg_.to.z - leg_.from.z) / seconds};
 }
 
 void Walk::set_up(bool up) {
@@ -87,17 +88,17 @@ void Walk::set_up(bool up) {
     }
 }
 
-void Walk::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
+void Walk::go(int32_t x_mm, int32_t y_mm, int32_t z_mm, int32_t speed_mm_s) {
     const Point here = position();
-    path_.go(now_ps(), x_mm, y_mm, speed_mm_s, {here.x, here.y});
+    path_.go(now_ps(), x_mm, y_mm, z_mm, speed_mm_s, {here.x, here.y, here.z});
     follow();
 }
 
-void Walk::put(int32_t x_mm, int32_t y_mm) {
-    path_.put(now_ps(), x_mm, y_mm);
+void Walk::put(int32_t x_mm, int32_t y_mm, int32_t z_mm) {
+    path_.put(now_ps(), x_mm, y_mm, z_mm);
     for (const auto &event : to_come_) Simulator::Cancel(event);
     to_come_.clear();
-    leg_.from = leg_.to = {x_mm / 1000.0, y_mm / 1000.0};
+    leg_.from = leg_.to = {x_mm / 1000.0, y_mm / 1000.0, z_mm / 1000.0};
     leg_ps_ = 0;
     change_to(cells_->nearest(leg_.from));
 }
@@ -110,8 +111,7 @@ void Walk::follow() {
     leg_.from = leg_.to = position();
     leg_ps_ = 0;
     if (until == kNever) return change_to(cells_->nearest(leg_.from));
-    const auto [x_m, y_m] = path_.target(now);
-    leg_.to = {x_m, y_m};
+    leg_.to = point(path_.target(now));
     begin_leg(until - now, &Walk::follow);
 }
 
@@ -137,7 +137,7 @@ Point Walk::next_target() {
     const auto [low, high] = covered_only() ? cells_->box(MARGIN_M) : area(MARGIN_M);
     for (int64_t i = 0; i < MOST_DRAWS; ++i) {
         const double angle = 2 * M_PI * random_unit(), length = LONGEST_LEG_M * random_unit();
-        const Point p{leg_.from.x + length * std::cos(angle), leg_.from.y + length * std::sin(angle)};
+        const Point p{leg_.from.x + length * std::cos(angle), leg_.from.y + length * std::sin(angle), leg_.from.z};
         const bool in_box = low.x <= p.x && p.x <= high.x && low.y <= p.y && p.y <= high.y;
         if (covered_only() ? cells_->cover({leg_.from, p}) : in_box) return p;
     }

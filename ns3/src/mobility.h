@@ -24,8 +24,8 @@ class Walk : public ns3::MobilityModel {
     /// Makes a walking host stand still while it is down.
     void set_up(bool up);
     /// Sends the host straight to a position, where it stays. It no longer walks or follows its trace.
-    void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
-    void put(int32_t x_mm, int32_t y_mm);
+    void go(int32_t x_mm, int32_t y_mm, int32_t z_mm, int32_t speed_mm_s);
+    void put(int32_t x_mm, int32_t y_mm, int32_t z_mm);
 
   private:
     ns3::Vector DoGetPosition() const override;

@@ -61,7 +61,7 @@ void WirelessChannel::send(const WirelessPhy &sender, const Ptr<const WifiPpdu> 
         const auto to = receiver->GetMobility();
         const Vector at = to->GetPosition();
         const bool understood =
-            network_faults_.empty() || !network_faults_.deaf(sender.number(), i, now_ps(), at.x, at.y);
+            network_faults_.empty() || !network_faults_.deaf(sender.number(), i, now_ps(), at.x, at.y, at.z);
         Simulator::ScheduleWithContext(receiver->GetDevice()->GetNode()->GetId(), delay_->GetDelay(from, to),
                                        &WirelessChannel::receive, receiver, frame, loss_->CalcRxPower(power, from, to),
                                        understood);

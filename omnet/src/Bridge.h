@@ -79,13 +79,13 @@ class Bridge : public AdapterBase {
     // ---- events, at the current simulation time; they are dropped if the node is down -------------------------------
     void emitArrival(int node, int64_t packet, int interface) { emitNow(Kind::ARRIVAL, node, packet, interface); }
     void emitLost(int node, int64_t packet, int interface) { emitNow(Kind::LOST, node, packet, interface); }
-    void emitStation(int node, int station, int32_t x_mm, int32_t y_mm) {
-        emitNow(Kind::STATION, node, pack_position(x_mm, y_mm), station);
+    void emitStation(int node, int station, int32_t x_mm, int32_t y_mm, int32_t z_mm) {
+        emit(Kind::STATION, reportedPs(), node, pack_position(x_mm, y_mm), station, z_mm);
     }
 
     // Records a position, also of a node that is down.
-    void tellPlace(int node, int32_t x_mm, int32_t y_mm) {
-        tell(Kind::PLACE, reportedPs(), node, pack_position(x_mm, y_mm), 0);
+    void tellPlace(int node, int32_t x_mm, int32_t y_mm, int32_t z_mm) {
+        tell(Kind::PLACE, reportedPs(), node, pack_position(x_mm, y_mm), 0, z_mm);
     }
     // Reports an event of a connection: CONNECTED to ENDED.
     void emitConnection(Kind::Value kind, int node, int64_t connection, int arg) {

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from causeway.network.movement import xyz
 from causeway.network.networks import WIRE, MobileNetwork
 from causeway.pycontrol.protocols.mobile.host import HostState
 from causeway.pycontrol.protocols.mobile.meter import S_PS, Meter
@@ -107,7 +108,7 @@ class Sampler:
         """Record the positions, reaches and wires of the stations, once."""
         if ("station[0]", "x_m") in context.samples:
             return
-        for i, (x_mm, y_mm) in enumerate(network.station_xy_mm):
+        for i, (x_mm, y_mm, _) in enumerate(map(xyz, network.station_xy_mm)):
             values = {"x_m": x_mm / 1000, "y_m": y_mm / 1000, "reach_m": network.cell_radius_mm / 1000}
             for name, value in values.items():
                 context.record(f"station[{i}]", name, 0, value)

@@ -63,6 +63,24 @@ def test_a_bonnmotion_file_describes_the_same_trace(tmp_path: Path) -> None:
     assert all(np.abs(a[:, 0] - b[:, 0]).max() <= 1 for a, b in zip(cars, again, strict=True))
 
 
+def test_an_ns2_file_has_one_height_for_each_node(tmp_path: Path) -> None:
+    flat, high = WALK, WALK.replace("(0)", "(1)").replace("Z_ 0.0", "Z_ 7.25")
+    low, flying = read_traces(written(tmp_path, flat + high))
+    assert low.shape[1] == 3 and flying.shape[1] == 4 and np.array_equal(low, flying[:, :3])
+    assert set(flying[:, 3]) == {7_250}
+
+
+def test_a_bonnmotion_file_has_heights_if_it_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path, "0 1 2 3 10 5 6 7\n0 0 0 0.5\n")
+    one, other = read_traces(path, heights=True)
+    assert one.tolist() == [[0, 1_000, 2_000, 3_000], [10 * S, 5_000, 6_000, 7_000]]
+    assert other.tolist() == [[0, 0, 0, 500]] and place_at(one, 5 * S) == (3_000, 4_000, 5_000)
+    with pytest.raises(UserError, match="line 1: has 8 numbers, but a node's line has three .* has heights"):
+        read_traces(path)
+    with pytest.raises(UserError, match="line 1: has 7 numbers, but a node's line has four"):
+        read_traces(written(tmp_path, "0 1 2 3 10 5 6\n"), heights=True)
+
+
 @both
 def test_real_traces_are_followed_to_the_millimetre(probe) -> None:
     net = ad_hoc(read_traces(CITY))
@@ -114,7 +132,6 @@ def test_inets_ns2motionmobility_agrees_except_where_it_is_late(tmp_path: Path) 
         (WALK.replace("(0)", "(2)"), "has a node 2 but no node 0; nodes must be numbered from 0 on"),
         (WALK.replace("60.0 20.0 10.0", "60.0 20.0 -1"), "line 5: has a speed of -1 m/s; allowed: 0 and up"),
         (WALK + '$ns_ at 30.0 "$node_(0) set X_ 5.0"\n', "line 9: moves a node at once at 30.0 s; nodes cannot jump"),
-        (WALK.replace("Z_ 0.0", "Z_ 5"), "line 4: puts node 0 at a height of 5 m; networks are flat, allowed: Z_ 0"),
         (WALK + "hello world\n\nand so on\n", "lines 9, 11: are not ns-2 movement \\(hello world\\)"),
         (WALK.replace("0.5 0.25 3.0", "0.5 0.25 1e-300"), "node 0: time .*e\\+30. s, position .* is out of range"),
         (WALK.replace("0.5 0.25 3.0", "1e300 20.0 10.0"), "node 0: .* is out of range"),

@@ -3,9 +3,10 @@ const $ = id => document.getElementById(id);
 const raw = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const ints = text => new Int32Array(raw(text)), reals = text => new Float32Array(raw(text));
 const wholes = s => s && { t: ints(s.t), v: ints(s.v) }, numbers = s => s && { t: ints(s.t), v: reals(s.v) };
-const nodes = data.nodes.map((n, id) => ({ ...n, id, t: ints(n.t), x: ints(n.x), y: ints(n.y), i: 0,
+const nodes = data.nodes.map((n, id) => ({ ...n, id, t: ints(n.t), x: ints(n.x), y: ints(n.y),
+  z: n.z && ints(n.z), i: 0, pz: 0,
   at: wholes(n.at), up: wholes(n.up), state: numbers(n.state), size: numbers(n.size),
-  trace: n.trace && { x: ints(n.trace.x), y: ints(n.trace.y) } }));
+  trace: n.trace && { x: ints(n.trace.x), y: ints(n.trace.y), z: n.trace.z && ints(n.trace.z) } }));
 const events = Object.fromEntries(Object.entries(data.events).map(([name, e]) =>
   [name, { every: e.every, t: ints(e.t), node: ints(e.node), value: ints(e.value) }]));
 const recorded = data.series.map(s => ({ name: s.name,
@@ -33,10 +34,10 @@ function place(n, t) {
   if (i > most || times[i] > t || (i < most && times[Math.min(most, i + 8)] <= t)) i = Math.max(0, upTo(times, t) - 1);
   while (i < most && times[i + 1] <= t) i++;
   n.i = i;
-  if (i === most || times[i] > t) { n.px = n.x[i]; n.py = n.y[i]; return; }
-  const f = (t - times[i]) / (times[i + 1] - times[i]);
-  n.px = n.x[i] + (n.x[i + 1] - n.x[i]) * f;
-  n.py = n.y[i] + (n.y[i + 1] - n.y[i]) * f;
+  const f = i === most || times[i] > t ? 0 : (t - times[i]) / (times[i + 1] - times[i]);
+  const on = way => f ? way[i] + (way[i + 1] - way[i]) * f : way[i];
+  n.px = on(n.x); n.py = on(n.y);
+  if (n.z) n.pz = on(n.z);
 }
 
 const COLOURS = ['--s0', '--s1', '--s2', '--s3', '--s4', '--s5', '--s6', '--s7'];
@@ -59,6 +60,9 @@ function bounds() {
   return { x0: x0 - room, y0: y0 - room, x1: x1 + room, y1: y1 + room };
 }
 const world = bounds();
+// The lowest and the highest of all heights and the ground; null in a flat network.
+const heights = nodes.some(n => n.z) ? nodes.reduce(([low, high], n) => (n.z || []).reduce(
+  ([a, b], z) => [Math.min(a, z), Math.max(b, z)], [low, high]), [0, 1]) : null;
 
 function fit(canvas) {
   const box = canvas.getBoundingClientRect(), scale = window.devicePixelRatio || 1;
@@ -95,6 +99,7 @@ function drawMap() {
   if ($('rings').checked) drawRings(c, X, Y);
   const painted = recorded.find(s => s.name === $('paint').value);
   const size = Math.max(3, Math.min(9, 220 * view.k * 20));
+  if (heights) drawElevation(size, painted, trouble);
   for (const n of nodes) {
     const x = X(n.px), y = Y(n.py);
     if (x > -30 && y > -30 && x < width + 30 && y < height + 30) drawNode(c, n, x, y, size, painted, trouble);
@@ -102,6 +107,15 @@ function drawMap() {
   if ($('marks').checked) drawLosses(c, X, Y);
 }
 
+function drawElevation(size, painted, trouble) {
+  const { c, width, height } = fit($('elevation')), [low, high] = heights, m = 20;
+  const X = x => (x - view.x) * view.k + width / 2, Z = z => height - m - (height - 2 * m) * (z - low) / (high - low);
+  c.strokeStyle = skin['--line']; c.lineWidth = 1; line(c, 0, Z(0), width, Z(0));
+  c.fillStyle = skin['--soft']; c.font = '12px system-ui'; c.textAlign = 'left';
+  for (const z of new Set([low, 0, high])) c.fillText(+(z / 1000).toPrecision(3) + ' m', 4, Z(z) - 3);
+  if ($('traces').checked) drawTraces(c, X, Z, 'z');
+  for (const n of nodes) drawNode(c, n, X(n.px), Z(n.pz), size, painted, trouble);
+}
 function drawCells(c, X, Y) {
   for (const n of nodes) if (n.station) {
     c.fillStyle = c.strokeStyle = stationColour(n.id);
@@ -110,13 +124,13 @@ function drawCells(c, X, Y) {
   }
   c.setLineDash([]); c.globalAlpha = 1;
 }
-function drawTraces(c, X, Y) {
+function drawTraces(c, X, Y, axis = 'y') {
   c.strokeStyle = skin['--soft']; c.lineWidth = 1;
   for (const n of nodes) {
     const way = n.trace || (n.t.length > 1 && n);
     if (!way) continue;
     c.globalAlpha = n.id === selected ? 1 : .25; c.beginPath();
-    for (let i = 0; i < way.x.length; i++) c.lineTo(X(way.x[i]), Y(way.y[i]));
+    for (let i = 0; i < way.x.length; i++) c.lineTo(X(way.x[i]), Y(way[axis]?.[i] ?? 0));
     c.stroke();
   }
   c.globalAlpha = 1;
@@ -270,6 +284,7 @@ function drawSide() {
   const heard = events.told.t.length + events.sent.t.length + events.lost.t.length, state = stateOf(n);
   $('facts').textContent = `${called(n)} (${n.station ? PLACE : THING}): ` +
     `x ${(n.px / 1000).toFixed(3)} m, y ${(n.py / 1000).toFixed(3)} m` +
+    (n.z ? `, z ${(n.pz / 1000).toFixed(3)} m` : '') +
     (n.station ? '' : said < 0 ? `, no ${PLACE} in reach` : `, at ${PLACE} ${said}`) +
     (last(n.up, at, 1) ? '' : ', down') + (state ? `, ${state.meaning}` : '') +
     (heard ? `; broadcasts ${count(events.told)}, other packets on the air ${count(events.sent)}, ` +

@@ -77,10 +77,10 @@ void Adapter::checkSetup() const {
 static int32_t mm(double metres) { return static_cast<int32_t>(std::lround(metres * 1000)); }
 
 void Adapter::moved(int node, int station, const inet::Coord &at) {
-    bridge_->emitStation(node, station, mm(at.x), mm(at.y));
+    bridge_->emitStation(node, station, mm(at.x), mm(at.y), mm(at.z));
 }
 
-void Adapter::placed(int node, const inet::Coord &at) { bridge_->tellPlace(node, mm(at.x), mm(at.y)); }
+void Adapter::placed(int node, const inet::Coord &at) { bridge_->tellPlace(node, mm(at.x), mm(at.y), mm(at.z)); }
 
 void Adapter::End::onSend(const Action &action) {
     PacketSender *sender = action.interface < senders.size() ? senders[action.interface] : nullptr;
@@ -107,9 +107,9 @@ void Adapter::End::onMove(const Action &action) {
     if (!mobility) throw cRuntimeError("%s cannot MOVE: give it a CoveredMobility", module->getFullPath().c_str());
     const auto [x_mm, y_mm] = unpack_position(action.ref);
     if (Bridge::instance().is_up(action.node)) {
-        mobility->go(x_mm, y_mm, action.size_bytes);
+        mobility->go(x_mm, y_mm, action.peer, action.size_bytes);
     } else {
-        mobility->put(x_mm, y_mm);
+        mobility->put(x_mm, y_mm, action.peer);
     }
 }
 

@@ -17,6 +17,8 @@ Define_Module(CoveredMobility);
 // error of the configuration.
 static const int kMostDraws = 100000;
 
+static Coord coord(const Path::Place &place) { return Coord(place.x_m, place.y_m, place.z_m); }
+
 // The ns-3 adapter draws from the same stream in the same order, so that the same seed gives the same walks.
 double CoveredMobility::randomUnit() { return unit(draw(seed_, RandomStream::PLACE, node_, draws_++)); }
 
@@ -56,7 +58,8 @@ void CoveredMobility::findArea() {
     std::vector<Point> stations;
     for (int i = 0, n = network->getSubmoduleVectorSize(name); i < n; ++i) {
         cModule *mobility = network->getSubmodule(name, i)->getSubmodule("mobility");
-        stations.push_back({mobility->par("initialX").doubleValue(), mobility->par("initialY").doubleValue()});
+        const auto initial = [mobility](const char *axis) { return mobility->par(axis).doubleValue(); };
+        stations.push_back({initial("initialX"), initial("initialY"), initial("initialZ")});
     }
     if (stations.empty()) covered_only_ = false;
     if (has_area_ && !covered_only_) return;
@@ -70,15 +73,16 @@ void CoveredMobility::findArea() {
 }
 
 bool CoveredMobility::allowed(const Coord &from, const Coord &to) const {
-    if (covered_only_) return cells_.cover({{from.x, from.y}, {to.x, to.y}});
+    if (covered_only_) return cells_.cover({{from.x, from.y, from.z}, {to.x, to.y, to.z}});
     return low_.x <= to.x && to.x <= high_.x && low_.y <= to.y && to.y <= high_.y;
 }
 
 void CoveredMobility::setInitialPosition() {
     if (!path_.empty()) return follow();
     auto start = check_and_cast<cValueArray *>(par("start").objectValue());
-    if (start->size() == 2) {
-        lastPosition = Coord(start->get(0).doubleValue(), start->get(1).doubleValue(), 0);
+    if (start->size() >= 2) {
+        const double height = start->size() > 2 ? start->get(2).doubleValue() : 0;
+        lastPosition = Coord(start->get(0).doubleValue(), start->get(1).doubleValue(), height);
         return;
     }
     for (int i = 0; i < kMostDraws; ++i) {
@@ -92,8 +96,7 @@ void CoveredMobility::setInitialPosition() {
 void CoveredMobility::setTargetPosition() {
     if (!path_.empty()) {
         follow();
-        const auto [x_m, y_m] = path_.target(now_ps());
-        targetPosition = nextChange == -1 ? lastPosition : Coord(x_m, y_m, 0);
+        targetPosition = nextChange == -1 ? lastPosition : coord(path_.target(now_ps()));
         return;
     }
     for (int i = 0; i < kMostDraws; ++i) {
@@ -113,23 +116,21 @@ void CoveredMobility::walkTo(const Coord &target) {
 // Sets the position, the velocity and the time of the next change from the path.
 void CoveredMobility::follow() {
     const int64_t now = now_ps(), until_ps = path_.until(now);
-    const auto [x_m, y_m] = path_.at(now);
-    const auto [x_m_s, y_m_s] = path_.velocity(now);
-    lastPosition = Coord(x_m, y_m, 0);
-    lastVelocity = Coord(x_m_s, y_m_s, 0);
+    lastPosition = coord(path_.at(now));
+    lastVelocity = coord(path_.velocity(now));
     nextChange = until_ps == kNever ? SimTime(-1) : instant_of(until_ps);
 }
 
-void CoveredMobility::go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s) {
+void CoveredMobility::go(int32_t x_mm, int32_t y_mm, int32_t z_mm, int32_t speed_mm_s) {
     Enter_Method("go");
     moveAndUpdate();
-    path_.go(now_ps(), x_mm, y_mm, speed_mm_s, {lastPosition.x, lastPosition.y});
+    path_.go(now_ps(), x_mm, y_mm, z_mm, speed_mm_s, {lastPosition.x, lastPosition.y, lastPosition.z});
     if (LocalRadioMedium *radio_medium = beginPath()) radio_medium->atLeastAsFast(speed_mm_s / 1000.0);
 }
 
-void CoveredMobility::put(int32_t x_mm, int32_t y_mm) {
+void CoveredMobility::put(int32_t x_mm, int32_t y_mm, int32_t z_mm) {
     Enter_Method("put");
-    path_.put(now_ps(), x_mm, y_mm);
+    path_.put(now_ps(), x_mm, y_mm, z_mm);
     if (LocalRadioMedium *radio_medium = beginPath()) radio_medium->lookAgain();
 }
 

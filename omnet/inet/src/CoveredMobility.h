@@ -16,9 +16,9 @@ class CoveredMobility : public inet::LineSegmentsMobilityBase {
     // Makes a node stand still while it is down (if standWhenDown).
     void setUp(bool up);
     // Sends the host straight to a position, where it stays. It no longer walks or follows its trace.
-    void go(int32_t x_mm, int32_t y_mm, int32_t speed_mm_s);
+    void go(int32_t x_mm, int32_t y_mm, int32_t z_mm, int32_t speed_mm_s);
     // Puts the host at a position, where it stays.
-    void put(int32_t x_mm, int32_t y_mm);
+    void put(int32_t x_mm, int32_t y_mm, int32_t z_mm);
 
   protected:
     Cells cells_;

@@ -13,32 +13,38 @@ static const MobileNetwork &network() {
     return setup.mobile_network();
 }
 
-static cValueArray *pair(double a, double b, bool whole) {
+// Returns row i of the positions as [x, y, z] in metres.
+static cValueArray *place(const std::string &x_mm, const std::string &y_mm, const std::string &z_mm, size_t i) {
     auto array = new cValueArray();
-    for (double value : {a, b}) array->add(whole ? cValue(static_cast<intval_t>(value)) : cValue(value));
+    for (const int32_t mm : {at<int32_t>(x_mm, i), at<int32_t>(y_mm, i), at_or_zero<int32_t>(z_mm, i)})
+        array->add(cValue(mm / 1000.0));
     return array;
 }
 
 static cValue stations(cComponent *, cValue[], int) {
     auto rows = new cValueArray();
-    const auto x_mm = numbers<int32_t>(network().station_x_mm()), y_mm = numbers<int32_t>(network().station_y_mm());
-    for (size_t i = 0; i < x_mm.size(); ++i) rows->add(cValue(pair(x_mm[i] / 1000.0, y_mm[i] / 1000.0, false)));
+    const MobileNetwork &n = network();
+    for (size_t i = 0; i < n.station_x_mm().size() / sizeof(int32_t); ++i)
+        rows->add(cValue(place(n.station_x_mm(), n.station_y_mm(), n.station_z_mm(), i)));
     return cValue(rows);
 }
 
 static cValue wires(cComponent *, cValue[], int) {
     auto rows = new cValueArray();
     const auto from = numbers<int32_t>(network().wire_from()), to = numbers<int32_t>(network().wire_to());
-    for (size_t i = 0; i < from.size(); ++i) rows->add(cValue(pair(from[i], to[i], true)));
+    for (size_t i = 0; i < from.size(); ++i) {
+        auto ends = new cValueArray();
+        for (const int32_t station : {from[i], to[i]}) ends->add(cValue(static_cast<intval_t>(station)));
+        rows->add(cValue(ends));
+    }
     return cValue(rows);
 }
 
-// Returns the start of a host: [x, y] in metres; []: anywhere in the cells.
+// Returns the start of a host: [x, y, z] in metres; []: anywhere in the cells.
 static cValue host(cComponent *, cValue args[], int) {
-    const auto x_mm = numbers<int32_t>(network().host_x_mm()), y_mm = numbers<int32_t>(network().host_y_mm());
-    const auto index = static_cast<size_t>(args[0].intValue());
-    if (x_mm.size() == 0) return cValue(new cValueArray());
-    return cValue(pair(x_mm[index] / 1000.0, y_mm[index] / 1000.0, false));
+    const MobileNetwork &n = network();
+    if (n.host_x_mm().empty()) return cValue(new cValueArray());
+    return cValue(place(n.host_x_mm(), n.host_y_mm(), n.host_z_mm(), static_cast<size_t>(args[0].intValue())));
 }
 
 static cValue number(cComponent *, cValue args[], int) {
@@ -62,9 +68,9 @@ static cValue bitrate(cComponent *, cValue args[], int) {
 }
 
 Define_NED_Function2(stations, "object causewayStations()", "causeway",
-                     "Positions of the stations: [[x, y], ...] in metres.");
+                     "Positions of the stations: [[x, y, z], ...] in metres.");
 Define_NED_Function2(host, "object causewayHost(int index)", "causeway",
-                     "Start of a host: [x, y] in metres; []: anywhere in the cells.");
+                     "Start of a host: [x, y, z] in metres; []: anywhere in the cells.");
 Define_NED_Function2(wires, "object causewayWires()", "causeway", "Wires between stations: [[from, to], ...].");
 Define_NED_Function2(number, "any causewayNetwork(string name)", "causeway",
                      "A number of the mobile network by its name.");

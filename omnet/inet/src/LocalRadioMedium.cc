@@ -60,7 +60,7 @@ bool LocalRadioMedium::isReceptionAttempted(const IRadio *receiver, const ITrans
     if (bridged && !Bridge::instance().network_faults().empty()) {
         const int from = nodeOf(radio_of(transmission)), to = nodeOf(receiver);
         const inet::Coord at = receiver->getAntenna()->getMobility()->getCurrentPosition();
-        if (from >= 0 && to >= 0 && Bridge::instance().network_faults().deaf(from, to, now_ps(), at.x, at.y))
+        if (from >= 0 && to >= 0 && Bridge::instance().network_faults().deaf(from, to, now_ps(), at.x, at.y, at.z))
             return false;
     }
     return RadioMedium::isReceptionAttempted(receiver, transmission, part);

@@ -151,12 +151,12 @@ void ProtocolApp::hostSwitched(bool up) {
 
 void ProtocolApp::tellPlace() {
     const inet::Coord at = mobility_ ? mobility_->getCurrentPosition() : inet::Coord::ZERO;
-    nodes_->bridge().emitStation(node_, station_, mm(at.x), mm(at.y));
+    nodes_->bridge().emitStation(node_, station_, mm(at.x), mm(at.y), mm(at.z));
 }
 
 void ProtocolApp::recordPlace() {
     const inet::Coord at = mobility_->getCurrentPosition();
-    nodes_->bridge().tellPlace(node_, mm(at.x), mm(at.y));
+    nodes_->bridge().tellPlace(node_, mm(at.x), mm(at.y), mm(at.z));
     scheduleAfter(places_every_, record_);
 }
 

@@ -11,7 +11,7 @@ using namespace omnetpp;
 
 Define_Module(StationWatcher);
 
-static Point point(const inet::Coord &at) { return {at.x, at.y}; }
+static Point point(const inet::Coord &at) { return {at.x, at.y, at.z}; }
 
 int StationWatcher::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
