@@ -169,6 +169,7 @@ def column(actions: Actions, name: str) -> NDArray[Any]:
 
 def joined(parts: Sequence[Actions]) -> Actions:
     """Return several answers as one."""
+    parts = [part for part in parts if len(part) or part.stop or part.lookaheads] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     stop = any(part.stop for part in parts)

@@ -11,8 +11,6 @@ from collections.abc import Generator, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from causeway.bridge.events import Actions, Kind, Window, joined
 from causeway.errors import RunError
 from causeway.learn.agent import Agent
@@ -44,6 +42,7 @@ class Decisions:
         self._begun = False
         self._late: list[int] = []
         self._handled = 0
+        self._moves: list[tuple[int, bool]] = []
         self._protocol: PerNode
 
     def answer(self, window: Window, protocol: Protocol) -> Generator[None, None, Actions]:
@@ -57,10 +56,9 @@ class Decisions:
             yield
         done = 0
         while done < len(window):
-            parts.append(answer_to(part_of(window, done, len(window), False), protocol))
-            begin, done = done, done + self._handled
-            self.now_ps = int(window.time_ps[done - 1])
-            self._note(window, begin, done, protocol)
+            parts.append(answer_to(part_of(window, done, len(window), window.reply), protocol))
+            done += self._handled
+            self._note_moves(protocol)
             if parts[-1].stop:
                 done = len(window)
                 break
@@ -75,7 +73,7 @@ class Decisions:
                 yield from self._decide(protocol)
                 parts += [self._act(protocol, node, action) for node, action in self.chosen.items()]
                 self.chosen = {}
-        parts.append(answer_to(part_of(window, done, len(window), window.reply), protocol))
+        parts.append(protocol._take_actions(window.reply))
         if window.reply:  # window 0, which has no events
             parts += self._begin_late(protocol, max(self.now_ps, window.end_ps - self._reaction_ps))
         return joined(parts)
@@ -89,23 +87,26 @@ class Decisions:
 
     def _up_to_pause(self, protocol: PerNode) -> Iterator[Row]:
         """Yield rows until the end of the first instant at which an agent asks, or a node goes down or up."""
-        self._handled, last_ps, went = 0, -1, False
+        self._handled, last_ps = 0, -1
         for row in zip(*protocol._columns, strict=True):
-            if row[1] != last_ps >= 0 and (went or self.asked):
-                return
-            last_ps, went = row[1], went or row[0] == NODE
+            if row[1] != last_ps >= 0 and (self._moves or self.asked):
+                break
+            last_ps = row[1]
+            if row[0] == NODE:
+                self._moves.append((row[2], bool(row[4])))
             self._handled += 1
             yield row
+        self.now_ps = max(last_ps, self.now_ps)
 
-    def _note(self, window: Window, begin: int, end: int, protocol: PerNode) -> None:
+    def _note_moves(self, protocol: PerNode) -> None:
         """Record the agents that went down or came up."""
-        for row in np.flatnonzero(window.kind[begin:end] == NODE) + begin:
-            node, up = int(window.node[row]), bool(window.arg[row])
+        for node, up in self._moves:
             if isinstance(protocol.nodes[node], Agent):
                 self.went.append((node, up))
                 self.asked.pop(node, None)
                 if up:
                     self._late.append(node)
+        self._moves.clear()
 
     def _begin_late(self, protocol: PerNode, at_ps: int) -> list[Actions]:
         """Start the periodic decisions of agents that are new or have recovered."""

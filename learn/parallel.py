@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -10,8 +10,8 @@ from pettingzoo import ParallelEnv
 
 from causeway.errors import UserError
 from causeway.learn.environment import Environment
-from causeway.learn.episode import Episode, Episodes, episodes
-from causeway.learn.lives import Lives, node_of
+from causeway.learn.episode import Episodes, episodes
+from causeway.learn.lives import Lives
 from causeway.network.networks import Network
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, Setting, takes_setting
@@ -41,7 +41,9 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
         self._lives = Lives(episode.agents)
         self._lives.follow(episode.decisions.went, episode.decisions.asked)
         self.agents = list(self._lives.names.values())
-        return self._observations(episode), {name: dict(episode.info) for name in self.agents}
+        seen = {name: episode.decisions.views[node][0] for node, name in self._lives.names.items()}
+        info = episode.info
+        return seen, {name: dict(info) for name in self.agents}
 
     def step(
         self, actions: Mapping[str, Any]
@@ -53,23 +55,22 @@ class Parallel(Environment, ParallelEnv[str, Any, Any]):
             is over) and infos (`time_s`), by the names of the agents.
         """
         episode = self.episode
-        by_node = {node_of(name): action for name, action in actions.items()}
-        if missing := [node for node in episode.decisions.asked if node not in by_node]:
-            raise UserError(f"the action of {self._lives.names[missing[0]]} is missing; each agent gives one")
-        episode.go_on({node: by_node[node] for node in episode.decisions.asked})
+        asked, names = episode.decisions.asked, self._lives.names
+        if missing := [names[node] for node in asked if names[node] not in actions]:
+            raise UserError(f"the action of {missing[0]} is missing; each agent gives one")
+        episode.go_on({node: actions[names[node]] for node in asked})
         decisions = episode.decisions
         left = self._lives.follow(decisions.went, decisions.asked)
-        names = [*left, *self._lives.names.values()]
-        observations = self._observations(episode, left)
-        rewards = {name: decisions.views[node_of(name)][1] for name in names}
-        terminations = {name: name in left for name in names}
-        truncations = {name: decisions.over and name not in left for name in names}
-        self.agents = [] if decisions.over else list(self._lives.names.values())
-        return observations, rewards, terminations, truncations, {name: dict(episode.info) for name in names}
-
-    def _observations(self, episode: Episode, left: Iterable[str] = ()) -> dict[str, Any]:
-        names = [*left, *self._lives.names.values()]
-        return {name: episode.decisions.views[node_of(name)][0] for name in names}
+        there = {**left, **{name: node for node, name in self._lives.names.items()}}
+        views, info, over = decisions.views, episode.info, decisions.over
+        self.agents = [] if over else list(self._lives.names.values())
+        return (
+            {name: views[node][0] for name, node in there.items()},
+            {name: views[node][1] for name, node in there.items()},
+            {name: name in left for name in there},
+            {name: over and name not in left for name in there},
+            {name: dict(info) for name in there},
+        )
 
 
 @takes_setting

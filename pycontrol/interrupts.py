@@ -27,9 +27,12 @@ def noticing_interrupts() -> Iterator[None]:
 
     The effect of the signal stays the same. Only the main thread gets signals.
     """
+    if _seen.watching:
+        yield
+        return
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if _seen.watching or (is_main and before is None):
+    if is_main and before is None:
         yield
         return
 

@@ -50,13 +50,15 @@ _running = _Running()
 @contextlib.contextmanager
 def own_code(name: str) -> Iterator[None]:
     """Refuse calls in a block that end the command or outlive it. Error messages use `name`."""
-    before = _running.code
-    _running.code = before or OwnCode(name, getpid())
+    if _running.code is not None:
+        yield
+        return
+    _running.code = OwnCode(name, getpid())
     try:
         with confined.confined():
             yield
     finally:
-        _running.code = before
+        _running.code = None
 
 
 def _caller() -> Any:

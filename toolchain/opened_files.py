@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,18 @@ def opened_below(folder: Path, read: set[str] | None = None) -> Iterator[set[str
     if not _hooked:
         sys.addaudithook(_note)
         _hooked = True
-    watch = (os.path.join(folder.resolve(), ""), set[str]() if read is None else read, set[str]())
+    watch = (_beginning(folder), set[str]() if read is None else read, set[str]())
     _watching.append(watch)
     try:
         yield watch[1]
     finally:
         _watching[:] = [one for one in _watching if one is not watch]
+
+
+@cache
+def _beginning(folder: Path) -> str:
+    """Return the beginning of the paths below a folder. A stepped run needs it at each step."""
+    return os.path.join(folder.resolve(), "")
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:

@@ -135,6 +135,16 @@ def test_an_agent_that_asks_in_its_decision_decides_at_the_next_instant_with_eve
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_step_without_traffic_is_one_exchange_with_the_engine(engine):
+    idle = cw.MobileNetwork(hosts=NODES, area_mm=(0, 0, 100_000, 100_000)) if engine == "ns3" else NETWORKS[engine]
+    env = learn.parallel_env(Talker, idle, episode=SECOND, engine=engine)
+    steps = len(played(env, 1, lambda _: 0)) - 1
+    env.close()
+    assert steps == 9, "the first decision is in the reset"
+    assert env.episode._outcome.windows <= steps + 1, "one for each step, and one for the start"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_members_of_a_vector_environment_have_the_digests_of_single_runs(engine):
     more = {"others": always, "episode": SECOND, "engine": engine}
     vector = learn.vector_env(2, Talker, NETWORKS[engine], seed=7, **more)
