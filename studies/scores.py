@@ -271,6 +271,17 @@ def short_overview(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
     return lines(("paper", "numbers", *KINDS, "seeds", "readings"), rows)
 
 
+def all_readings(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
+    """Return the table of all papers: the number of numbers in each class, for each of the three readings."""
+    rows = []
+    for measured, module in papers:
+        for reading in module.READINGS:
+            found = [(row, score(measured, module, row, reading)) for row in numbers(measured, module)]
+            name = f"[{measured.study.name}]({measured.study.name}.md)"
+            rows.append((name, reading.name, *_by_kind(found), _range(one.seeds for _, one in found)))
+    return lines(("paper", "reading", *KINDS, "seeds"), rows)
+
+
 def all_tried(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
     """Return the table of all papers: the number of readings that were tried for each headline."""
     rows = [
@@ -282,8 +293,11 @@ def all_tried(papers: Iterable[tuple[Measured, ModuleType]]) -> list[str]:
 
 
 def _by_kind(found: Sequence[tuple[Row, Score]]) -> list[str]:
-    counts = [sum(one.kind == kind for _, one in found) for kind in KINDS]
-    return [str(count) if count else "" for count in counts]
+    """Return the number of numbers in each class; for those inside, also how many of them are only bounds."""
+    cells = {kind: str(count or "") for kind in KINDS for count in (sum(one.kind == kind for _, one in found),)}
+    bounds = sum(one.kind == "inside" and row["relation"] in ("<", ">", "to") for row, one in found)
+    cells["inside"] += f" ({bounds} bounds)" if bounds > 1 else " (a bound)" if bounds else ""
+    return list(cells.values())
 
 
 def _named_worst(found: Sequence[tuple[Row, Score]]) -> str:
@@ -304,7 +318,7 @@ def papers(numbers_folder: Path) -> list[tuple[Measured, ModuleType]]:
 
 def written(page: str, runs: Sequence[tuple[Measured, ModuleType]]) -> str:
     """Write the tables of all papers (`<!-- table: all overview -->`) of a page again."""
-    made = {"overview": overview, "short": short_overview, "tried": all_tried}
+    made = {"overview": overview, "short": short_overview, "tried": all_tried, "readings": all_readings}
 
     def replace(found: re.Match[str]) -> str:
         begin, name, title, _, end = found.groups()

@@ -134,6 +134,7 @@ class Icpp18Study(Study):
                 for how in ({"aggregation": True}, {"aggregation": False}, {"compare": True})
             ),
             *({"nodes": 1024, "message_size": 5, **start} for start in (STARTS[0], STARTS[3])),
+            *({"nodes": n, "trees": "single", **start} for n in (32, 128) for start in (STARTS[0], STARTS[3])),
         ],
         "vcube_ps": [
             {"nodes": n, "whole_units": whole, **start}

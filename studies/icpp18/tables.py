@@ -282,23 +282,25 @@ def deviations(measured: Measured) -> list[str]:
 # ---- every printed number under three readings ----------------------------------------------------------------------
 
 DEVIATIONS = (25.0, 30.0, 35.0, 40.0, 50.0)
+STARTED = ("start", "spread", "whole_units")
+"""The parameters by which the three readings differ."""
 FEWER_WITH_ONE_TREE = {
     "fewer aggregations with one tree (%)": "packets_aggregated",
     "fewer delayed messages with one tree (%)": "messages_held",
 }
 
 
-def fewer_with_one_tree(measured: Measured, nodes: int, scalar: str) -> list[float]:
+def fewer_with_one_tree(measured: Measured, nodes: int, scalar: str, **start: Any) -> list[float]:
     """Return the reduction with one tree instead of a tree for each source in percent, for each run with one tree."""
-    many = measured.at(nodes=nodes).values(scalar)
+    many = measured.at(nodes=nodes, **start).values(scalar)
     mean = sum(many) / len(many) if many else 0.0
-    return [100 - 100 * one / mean for one in measured.at(nodes=nodes, trees="single").values(scalar)] if mean else []
+    single = measured.at(nodes=nodes, trees="single", **start).values(scalar)
+    return [100 - 100 * one / mean for one in single] if mean else []
 
 
 def _fewer(measured: Measured, row: dict[str, Any]) -> list[float]:
-    if row["parameters"]["start"] != "triangular":
-        return []  # not run
-    return fewer_with_one_tree(measured, row["parameters"]["nodes"], FEWER_WITH_ONE_TREE[row["quantity"]])
+    start = {name: row["parameters"][name] for name in STARTED if name in row["parameters"]}
+    return fewer_with_one_tree(measured, row["parameters"]["nodes"], FEWER_WITH_ONE_TREE[row["quantity"]], **start)
 
 
 def _growth(measured: Measured, row: dict[str, Any]) -> list[float]:

@@ -63,6 +63,12 @@ def test_an_interval_wider_than_the_mean_means_too_few_seeds() -> None:
     assert with_interval([1.0, 5.0]) == "too few seeds" and with_interval([1.0]) == "1"
 
 
+ANY: dict[str, Any] = {
+    **row(232.0), "where": "Table 1", "quantity": "packets", "condition": "16 nodes, aggregation", "scalar": "packets",
+    "parameters": {"nodes": 16},
+}  # fmt: skip
+
+
 def of_two_points() -> tuple[Measured, ModuleType]:
     study, module = registry.get("icpp18"), ModuleType("made_up")
     rows = tuple(
@@ -106,7 +112,18 @@ def test_the_overviews_say_how_many_seeds_and_readings_there_are_and_what_is_fur
     assert scores.overview([(enough, module)])[2].endswith("| 5 |")
     assert "×2.16: packets; 16 nodes, aggregation" in scores.overview([(enough, module)])[2]
     assert scores.short_overview([(enough, module)])[2].endswith("| 5 | 2 + 28 |")
+    assert [line.split(" | ")[1] for line in scores.all_readings([(enough, module)])[2:]] == ["text", "ours"]
     assert scores.all_tried([(enough, module)])[2].startswith("| [icpp18](icpp18.md) | Table 1 | 2 | 1 |")
+
+
+def test_the_overview_tells_bounds_that_hold_from_numbers_inside_an_interval() -> None:
+    measured, module = of_two_points()
+    module.__dict__["is_fitted"] = lambda row, _: False
+    bound = {**ANY, "relation": "<", "high": 300.0}
+    for rows, cell in (([ANY, bound], "| 1 | 1 (a bound) |"), ([bound, bound], "| | 2 (2 bounds) |")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(scores, "numbers", lambda *_, rows=rows: rows)
+            assert cell in scores.overview([(measured, module)])[2]
 
 
 def test_numbers_that_should_be_zero_and_are_not_are_named_beside_the_worst_factor() -> None:
