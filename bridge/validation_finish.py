@@ -1,4 +1,4 @@
-"""Validation of the end of a run: it must be possible, and be the end that the study describes."""
+"""Validation of the end of a run: the end must be possible, and be the one that the study describes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from causeway.network.networks import InetNetwork
 def check_finish(finish: Finish, spec: RunSpec, last_ps: int, happened: bool, broadcasts: int) -> None:
     """Check how a run ended.
 
-    A study without a duration, with a workload that never ends, has no end of its own.
+    If a study has no duration and its workload never ends, the run has no end of its own.
 
     Args:
         finish: The end that the engine reports.

@@ -47,7 +47,7 @@ def check_spec(spec: RunSpec) -> None:
     _check_workload(study, network.workload, network.nodes)
     _check_faults(study, network.faults, network.nodes)
     changes_of(network)
-    if not spec.duration_ps and not isinstance(network, InetNetwork):  # that one's ini has a sim-time-limit
+    if not spec.duration_ps and not isinstance(network, InetNetwork):  # its ini file sets a sim-time-limit
         _check_end(study, network.workload)
     if isinstance(network, InetNetwork):
         _check_interval(study, "OwnNetwork", "places_every_ps", network.places_every_ps)

@@ -1,6 +1,6 @@
 """Symmetric nodes, which differ only in their ids.
 
-A search follows only one of several states that differ only in these.
+A search follows only one of several states that differ only in these ids.
 
 A study declares these nodes, and how to rename their ids in nodes, packets and timers (`SymmetricNodes`). The search
 checks the declaration: the renamed event must have the renamed effect on the renamed node. It does this for all events

@@ -74,7 +74,7 @@ NetworkFault = LinkFailure | Jammer | Partition
 def random_link_failures(
     wires: Sequence[tuple[int, int]], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[LinkFailure, ...]:
-    """Draw link failures at a rate (of all wires together), each of one wire and with an exponential duration."""
+    """Draw link failures of single wires at a rate (of all wires together), with exponential durations."""
 
     def cut(number: int, from_ps: int, to_ps: int) -> LinkFailure:
         a, b = wires[_below(seed, number, 2, len(wires))]

@@ -57,7 +57,7 @@ class Links:
             raise UserError(f"Links: delay_ms has the shape {delay.shape}; allowed: a row and a column for each site")
         if not ((delay >= 0) & ((delay <= MOST_DELAY_MS) | np.isinf(delay))).all():  # NaN is neither
             raise UserError(
-                f"Links: a delay_ms is below 0, above {MOST_DELAY_MS:,} or no number; inf: there is no link"
+                f"Links: a delay_ms is below 0, above {MOST_DELAY_MS:,} or not a number; use inf for a missing link"
             )
         self._check_within("loss", self.loss, 0, 1, delay.shape)
         self._check_within("bps", self.bps, 0, MOST_BPS, delay.shape)

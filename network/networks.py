@@ -13,7 +13,7 @@ N processes; any process sends a packet to any other, or to all others at once.
 - With `links`, a copy goes over the link from its sender's site to its receiver's, whose latency is added to the delay.
   Where there is no link, a packet for one node is lost, and a packet for everyone has no copy. A link with a bandwidth
   sends copies one after the other, in order of (instant they leave, sender, packet); if more bytes than `queue_bytes`
-  wait, a copy is lost. A link loses copies with a probability of its own; they have used its bandwidth.
+  wait, a copy is lost. A link loses copies with a probability of its own; lost copies also use its bandwidth.
 - The receiver's CPU serves copies one after the other, in order of (instant of arrival, packet), `recv_ps` each. The
   ARRIVAL event occurs at the end of this service.
 - Link failures and partitions (`network/faults.py`): a copy is lost if one separates the two nodes when the copy
@@ -136,9 +136,9 @@ class AbstractNetwork:
     network_faults: tuple[NetworkFault, ...] = ()
     """Link failures and partitions; a jammer needs a mobile network."""
     links: Links | None = None
-    """Links that differ between pairs of nodes. By default any node reaches any other, with `delay` alone."""
+    """Links with latencies, losses and bandwidths of their own. By default, any node reaches any other with `delay`."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
+    """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -180,7 +180,7 @@ class MobileNetwork:
     one is acknowledged (Nagle's algorithm). ns-3's TCP always acknowledges in this way, but its messages never wait."""
     radio: str = "unitdisk"
     radio_bps: int = 0
-    """0: the default of the radio."""
+    """The bit rate of the wireless channel; 0: the default of the radio."""
     speed_mm_s: int = 0
     covered_only: bool = True
     position_every_ps: int = 0
@@ -201,10 +201,10 @@ class MobileNetwork:
     """The interval at which the positions of all nodes are recorded (`causeway run --animate`). Nodes do not notice
     this."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
+    """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
     movement: Sumo | None = None
-    """SUMO, whose vehicles are the hosts: `Sumo("city.sumocfg")`. It needs a station, which has the clock of its steps,
-    and as many hosts as there are vehicles at once."""
+    """A simulation of SUMO whose vehicles are the hosts: `Sumo("city.sumocfg")`. It needs a station, whose timer drives
+    its steps, and as many hosts as there are vehicles at once."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -296,7 +296,7 @@ class InetNetwork:
     places_every_ps: int = 0
     """See `MobileNetwork`."""
     stays: Stays | None = None
-    """Nodes that come and go, each stay as a new process (`Stays.poisson`). By default, all are there all the time."""
+    """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
 
     def __post_init__(self) -> None:
         check_shapes(self)

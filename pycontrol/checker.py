@@ -258,7 +258,7 @@ def _sweep(s):
 
 
 class CausalityChecker(Observer):
-    """Checks the causal order of a run as an observer.
+    """An observer that checks the causal order of a run.
 
     `last_violating` marks the violations among the rows of the last `observe`: deliveries (DELIVER), and messages whose
     delivery would have been a violation (FLAGGED, HELD).

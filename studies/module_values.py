@@ -2,9 +2,8 @@
 
     SEEN = []       # one list, for all nodes and all runs of this process
 
-A run begins with what the run before it in the process has left there, so that its numbers depend on which runs were
-made before. A warning names the values; those that `not_state` of a class of nodes names, counters that no node reads,
-are left out.
+A run finds such values as the previous run in the process left them, so its numbers depend on earlier runs. A warning
+names these values, except counters that no node reads, which a class of nodes names in `not_state`.
 """
 
 from __future__ import annotations
@@ -19,14 +18,17 @@ from typing import Any
 from causeway.pycontrol.class_state import OF_A_CLASS, fingerprint
 
 LARGE = 20_000
-"""A larger value is compared by its length alone, as looking at each item would take longer than a short run."""
+"""A value with more items is compared by its length alone, since comparing them would take longer than a short run."""
 
 
 class ModuleValues:
     """The fingerprints of the values in the modules of a study, before a run."""
 
     def __init__(self, files: Iterable[Path], is_object: bool) -> None:
-        """Look at the modules of these files; if there are none, and the study is an object, at the notebook."""
+        """Take fingerprints of the modules of these files.
+
+        If there are no files, and the study is an object, take those of the notebook.
+        """
         self._before = {module: _fingerprints(module) for module in _modules(files, is_object)}
 
     def changes(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Parameters of runs: parse `--set K=V`, check values with errors of one line, and name a point."""
+"""Parameters of runs: parse `--set K=V`, check values, and name a point. Errors are one line."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ A reading is an interpretation of what the paper leaves open.
 A study's module `tables` has
 
     READINGS = (Reading("the printed text", ...), Reading("the authors' program", ...), Reading("ours", ...))
-    is_number(row)              True if a row of the published numbers counts, so that each number counts once PAIRED =
-    {"fewer ...": f}   numbers from runs of several points, or from all runs of one: quantity -> a function of
+    is_number(row)              True if a row of the published numbers counts, so that each number counts once
+    PAIRED = {"fewer ...": f}   numbers from runs of several points, or from all runs of one: quantity -> a function of
                                 `Measured` and the row that returns values, or a `Score`
     IMPOSSIBLE = {...}          numbers that the paper's own model cannot give: (where, quantity, condition) -> reason
     is_fitted(row, point)       True if a parameter of this point was chosen by this number

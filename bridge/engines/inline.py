@@ -38,9 +38,10 @@ apart."""
 BATCH = 256
 """The initial room for the events of one slot."""
 PASSIVE_CAP = 4096
-"""A window of passive events only ends at this size, so that memory stays bounded."""
+"""The maximum number of events in a window of passive events, which bounds its memory."""
 EVENTS_PER_SLOT = 12
-"""The target for the slot width: few enough for insertion sort, many enough to keep empty slots rare."""
+"""The number of events for which the width of a slot is chosen: few enough for insertion sort, and so many that empty
+slots are rare."""
 
 
 class InlineEngine:
@@ -68,7 +69,7 @@ class InlineEngine:
 
 
 def _slot_width_ps(network: AbstractNetwork, reaction_ps: int) -> int:
-    """Return a width for a few events per slot in the busiest segment, at most a receiver's service time."""
+    """Return a slot width that gives a few events per slot in the busiest segment, up to a receiver's service time."""
     workload = network.workload
     rate = max((s.rate_per_s for s in workload.segments), default=0.0)
     width = reaction_ps if rate <= 0 else int(EVENTS_PER_SLOT * 1e12 / (rate * network.nodes))

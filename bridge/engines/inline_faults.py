@@ -27,7 +27,7 @@ class FaultRows(NamedTuple):
     a: NDArray[np.int32]
     b: NDArray[np.int32]
     side: NDArray[np.int8]
-    """0, 1 or FAR_SIDE for every node."""
+    """The side of every node: 0, 1 or FAR_SIDE."""
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Links that differ, on the inline engine: latencies, losses and queues between sites (`network/links.py`)."""
+"""Links between sites on the inline engine: latencies, losses and queues (`network/links.py`)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ LATEST_PS = float(constant("LATEST_PS"))
 
 
 class LinkRows(NamedTuple):
-    """Tables of links, by the sites of sender and receiver. Without rows: all links are alike."""
+    """Tables of links, by the sites of sender and receiver. They are empty for a network without `links`."""
 
     site: NDArray[np.int32]
-    """Of each node."""
+    """The site of each node."""
     delay_ps: NDArray[np.int64]
     loss: NDArray[np.float64]
-    """Without rows if no link loses copies."""
+    """The probability of a loss on each link; empty if no link loses copies."""
     bps: NDArray[np.int64]
-    """Without rows if no link has a bandwidth."""
+    """The bandwidth of each link; empty if no link has one."""
     free_ps: NDArray[np.int64]
     """The time from which each link with a bandwidth is free. It changes during the run."""
     queue_bytes: int
@@ -44,7 +44,10 @@ def link_rows(links: Links | None, nodes: int) -> LinkRows:
 
 @compiled
 def link_ps(links, now, one, other, size):
-    """Send a copy over the link between two sites. Return its time there, or NO_ROOM (queue full, or too slow)."""
+    """Send a copy over the link between two sites. Return the time that it takes, or NO_ROOM if it is lost.
+
+    It is lost if the queue is full, or if the time would be longer than any run.
+    """
     hop = links.delay_ps[one, other]
     if len(links.bps) == 0 or links.bps[one, other] == 0:
         return hop

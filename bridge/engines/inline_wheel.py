@@ -129,8 +129,8 @@ class Wheel(NamedTuple):
     down: NDArray[np.uint8]
     failures: NDArray[np.int64]
     cancelled: NDArray[np.int64]
-    """A hash table of timers, NOTHING where free; `cancelled_ps` has the time of effect, NEVER once the timer fell due.
-    """
+    """A hash table of cancelled timers; free places contain NOTHING. `cancelled_ps` has the time from which each timer
+    is cancelled. It becomes NEVER when the time of the timer comes."""
     cancelled_ps: NDArray[np.int64]
 
 

@@ -87,7 +87,7 @@ def read_runs(text: str) -> list[IniRun]:
 
 
 def count_nodes(spec: RunSpec) -> int:
-    """Return the number of nodes in a user's INET network: it is built, and ended before its first event.
+    """Return the number of nodes in a user's INET network. The network is built, and ended before its first event.
 
     Raises:
         UserError: OMNeT++ or INET is missing, the network cannot be built, or it has no nodes.

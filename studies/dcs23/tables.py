@@ -70,7 +70,7 @@ def matrix(measured: Measured) -> list[str]:
                     ))  # fmt: skip
     if not rows:
         raise NotRun("the sweep `matrix`")
-    head = ("load", "components", "policy", "entries", "violations", "of a fixed clock", "factor", "paper")
+    head = ("load", "components", "policy", "entries", "violations", "violations of a fixed clock", "factor", "paper")
     return lines(head, rows)
 
 
@@ -140,17 +140,17 @@ def complexity(measured: Measured) -> list[str]:
     }
     quantities = {
         "rounds": "rounds", "packets of a round": "control_packets/rounds",
-        "of a round and process": "control_packets/rounds/processes",
+        "packets of a round and process": "control_packets/rounds/processes",
         "bytes of a packet": "control_bytes/control_packets",
     }  # fmt: skip
-    return of_points(measured, points, quantities, "bell of 30 s")
+    return of_points(measured, points, quantities, "N processes, M entries (bell of 30 s)")
 
 
 def at_once(measured: Measured) -> list[str]:
     """Compute the savings if a Remove round removes all inactive components."""
     points = {"one component": {"remove_at_once": False}, "all inactive ones": {"remove_at_once": True}}
     names = ("rounds", "rounds_refused", "rounds_remove", "removed", "control_bytes", "violations")
-    return of_points(measured, points, {name.replace("_", " "): name for name in names}, "a Remove round is about")
+    return of_points(measured, points, {name.replace("_", " "): name for name in names}, "a Remove round removes")
 
 
 def _over_time(found: list[tuple[str, Measured]]) -> list[str]:

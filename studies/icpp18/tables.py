@@ -98,7 +98,7 @@ def fig7(measured: Measured) -> list[str]:
         ("paper: more up to 512 nodes; at 256, at 1,024", *[""] * 4, "+8.1 %", "", "-7.4 %"),
         ("delivery", *row("delivery", 1)),
         ("paper: up to 512 nodes within 3.2 %, at 1,024", *[""] * 6, "-12.2 %"),
-        ("wait between the two", *row("wait", 0)),
+        ("wait from reception to delivery", *row("wait", 0)),
         ('paper: "from 5 % up to 53.4 %"', "-5 %", *[""] * 5, "-53.4 %"),
         ("runs", *(str(len(measured.at(nodes=n, compare=True).rows)) for n in SIZES)),
     ]
@@ -189,7 +189,7 @@ def fig11(measured: Measured) -> list[str]:
         raise NotRun("the sweep `fig11`")
     return lines((
         "nodes", "fewer packets of several messages (paper: over 86 % at 32)",
-        "fewer messages that wait (paper: over 84 % at 128)", "reception, a tree a source (units)",
+        "fewer messages that wait (paper: over 84 % at 128)", "reception, a tree for each source (units)",
         "reception, one tree (units)", "runs of one tree",
     ), rows)  # fmt: skip
 

@@ -144,7 +144,7 @@ def table5_fit(measured: Measured) -> list[str]:
         raise NotRun("the sweep `table5_fit`")
     fitted, others = (", ".join(f"{n}" for n in SIZES if n <= max(FITTED_SIZES) and (n in FITTED_SIZES) is fit)
                       for fit in (True, False))  # fmt: skip
-    head = ("crashes come within", f"off, {fitted} processes (fitted)", f"off, {others} (predicted)",
+    head = ("crashes come within", f"deviation, {fitted} processes (fitted)", f"deviation, {others} (predicted)",
             "fitted cells within 5 %", "predicted cells within 5 %")  # fmt: skip
     return lines(head, rows)
 
@@ -166,7 +166,11 @@ def floating(measured: Measured) -> list[str]:
         rows.append((f"{where}, {scalar}", str(len(run)), *map(str, counts), "; ".join(differ) or "none"))
     if all(row[1] == "0" for row in rows):
         raise NotRun("the sweep `float`")
-    return lines(("fault-free", "cells run", "exact clock: exact", "floating point: exact", "it differs at"), rows)
+    head = (
+        "fault-free", "cells run", "exact with the exact clock", "exact with floating point",
+        "cells that are not exact with floating point",
+    )  # fmt: skip
+    return lines(head, rows)
 
 
 def _name(parameters: dict[str, Any]) -> str:
@@ -187,8 +191,8 @@ def detection(measured: Measured) -> list[str]:
             ))  # fmt: skip
     if not rows:
         raise NotRun("the sweep `detection`")
-    last = "rounds of 30 units after the last possible crash, the most"
-    return lines(("processes", "crashes", "all are known after (units)", last, "the bound", "seeds"), rows)
+    last = "most rounds of 30 units after the last possible crash"
+    return lines(("processes", "crashes", "all are known after (units)", last, "bound on the rounds", "seeds"), rows)
 
 
 ROUND = 30.0

@@ -73,7 +73,7 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("ids in `Rsp1`", "handoff_m_nd_mean", ""),
         ("ids in the longest `Rsp1`", "handoff_m_nd_max", "up to 200"),
         ("copies in `Rsp2`", "handoff_msg_req_mean", "few"),
-        ("ids received meanwhile", "handoff_msg_rcv_mean", "few"),
+        ("ids received between `Rsp1` and `Rsp2`", "handoff_msg_rcv_mean", "few"),
     ],
     "faults": [
         ("delivery delay (s)", "delivery_delay_s", ""),
@@ -82,7 +82,7 @@ ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("`SBuffer` of stations", "sbuffer_station_mean", ""),
         ("`SBuffer` of station 3", "sbuffer_station_3", ""),
         ("failures", "failures", ""),
-        ("not made good before the next", "failures_unrecovered", "1"),
+        ("failures without recovery before the next one", "failures_unrecovered", "1"),
         ("recovery (s)", "recovery_s", "a few"),
         ("largest `SBuffer` of station 3, four shorter failures", "failure_peak_short", ""),
         ("largest `SBuffer` of station 3, four longer failures", "failure_peak_long", "larger"),
@@ -128,12 +128,12 @@ def experiments(measured: Measured) -> list[str]:
 
 UNBOUNDED: tuple[tuple[str, str, str, float], ...] = (
     ("delivery delay, static (s)", "static", "delivery_delay_s", 0.2),
-    ("sent per delivery, static", "static", "sent_per_delivery", 0.4),
+    ("messages sent per delivery, static", "static", "sent_per_delivery", 0.4),
     ("loss, static", "static", "loss_application", 0.1),
     ("delivery delay, 35/s (s)", "load", "delivery_delay_s", 0.31),
     ("`SBuffer` of stations, 35/s", "load", "sbuffer_station_mean", 35.0),
     ("`RBuffer` of hosts, 35/s", "load", "rbuffer_host_mean", 6.0),
-    ("sent a second, 35/s", "load", "sent_per_s", 700.0),
+    ("messages sent a second, 35/s", "load", "sent_per_s", 700.0),
     ("loss, walking (7.5 to 8.5 %)", "dynamic", "loss_application", 0.08),
     ("delivery delay, walking (s)", "dynamic", "delivery_delay_s", 0.3),
 )
@@ -213,21 +213,22 @@ def modes(measured: Measured) -> list[str]:
                 words = ", ".join(f"`{name}={value}`" for name, value in {**own, "duration_s": seconds}.items())
                 points[f"{sweep}: {words}"] = {**INET, **point, "duration_s": seconds}
     quantities = {
-        "delay (s)": "delivery_delay_s", "loss in reach": "loss_application", "loss, theirs": "loss_of_own_hosts",
-        "`SBuffer`": "sbuffer_station_mean", "largest": "sbuffer_station_max", "at the end": "sbuffer_station_end",
+        "delay (s)": "delivery_delay_s", "loss in reach": "loss_application",
+        "loss at stations' own hosts": "loss_of_own_hosts", "`SBuffer` of stations": "sbuffer_station_mean",
+        "largest `SBuffer`": "sbuffer_station_max", "`SBuffer` at the end": "sbuffer_station_end",
         "`RBuffer` of hosts": "rbuffer_host_mean", "recovery (s)": "recovery_s", "not delivered": "missing",
     }  # fmt: skip
     return of_points(measured, points, quantities, "sweep and point")
 
 
 CURVES: tuple[tuple[str, str, str, str, str], ...] = (
-    ("6a", "TCP keeps far more (the axis is logarithmic)", "static_tcp", "static", "sbuffer_station_mean"),
-    ("6a", "TCP's varies a lot, the algorithm's little (deviation over mean)", "static_tcp", "static", VARIED),
+    ("6a", "TCP keeps far more messages (the axis is logarithmic)", "static_tcp", "static", "sbuffer_station_mean"),
+    ("6a", "their number varies a lot on TCP, else little (deviation over mean)", "static_tcp", "static", VARIED),
     ("6b", "TCP sends more bytes", "static_tcp", "static", "sent_bytes_per_s"),
     ("6d", "TCP sends more for each delivery", "static_tcp", "static", "sent_per_delivery"),
     ("7a", "walking hardly changes `SBuffer` of stations", "dynamic", "standing", "sbuffer_station_mean"),
     ("7a", "walking hardly changes `RBuffer` of hosts", "dynamic", "standing", "rbuffer_host_mean"),
-    ("7b", "walking hardly changes what is sent", "dynamic", "standing", "sent_per_s"),
+    ("7b", "walking hardly changes the number of messages sent", "dynamic", "standing", "sent_per_s"),
     ("", "walking delays deliveries by 0.05 s of 0.3", "dynamic", "standing", "delivery_delay_s"),
     (
         "8a",
@@ -247,9 +248,9 @@ def figures(measured: Measured) -> list[str]:
     at = {experiment: of(measured, experiment, INET) for experiment in ROWS}
     at["standing"] = measured.at(**INET, experiment="static", rate=PAPER_RATE["dynamic"])
     rows = [(figure, words, *_beside(at[one], at[other], scalar)) for figure, words, one, other, scalar in CURVES]
-    rows.append(("8b", "the longer failures last, the larger station 3's becomes (four longer, four shorter)",
+    rows.append(("8b", "longer failures make `SBuffer` of station 3 larger (four longer ones, four shorter ones)",
                  *_beside(at["faults"], at["faults"], "failure_peak_long", "failure_peak_short")))  # fmt: skip
-    return lines(("figure", "the text", "this", "beside", "ratio", "runs"), rows)
+    return lines(("figure", "statement of the paper", "measured", "compared with", "ratio", "runs"), rows)
 
 
 def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> tuple[str, str, str, str]:
@@ -263,7 +264,7 @@ def _beside(one: Measured, other: Measured, scalar: str, of_other: str = "") -> 
 def cells(measured: Measured) -> list[str]:
     """Compute quantities by number of cells, for standing and for walking hosts."""
     rows = []
-    for experiment, words in (("static", "stand"), ("dynamic", "walk")):
+    for experiment, words in (("static", "standing"), ("dynamic", "walking")):
         for count in CELLS:
             here = measured.at(
                 **NS3, experiment=experiment, rate=PAPER_RATE["static"], cells=count, hosts=HOSTS_PER_CELL * count,

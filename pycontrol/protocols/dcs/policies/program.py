@@ -46,7 +46,7 @@ class Program(Table):
         """The tick at which every process last changed the size of its clock."""
 
     def wish(self, view: View) -> Wish:
-        """Wish for one component more or less, where the process changed nothing recently."""
+        """Return the wish for one component more or less, at processes that have not changed their size recently."""
         if len(self._changed) != view.all_nodes:
             self._loads = np.zeros((self.window, view.all_nodes))
             self._changed = np.full(view.all_nodes, -self.window)

@@ -28,7 +28,7 @@ class Scripted(Policy):
         self.moves = tuple(moves)
 
     def wish(self, view: View) -> Wish:
-        """Wish the moves of this tick."""
+        """Return the wish for the moves of this tick."""
         wish = Wish.none(len(view.nodes))
         for move in self.moves:
             if move.tick == view.tick:

@@ -37,7 +37,7 @@ class Sized(Policy):
         self.component_size, self.capacity = component_size, capacity
 
     def wish(self, view: View) -> Wish:
-        """Wish the clock sizes that the loads need."""
+        """Return the wish for the clock sizes that the loads need."""
         wish = Wish.none(len(view.nodes))
         wish.grow_to = self._components(self.entries_for(view.load_per_s))
         enough = self.enough(view.load_per_s)
