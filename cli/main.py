@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 if __name__ == "__main__":  # must come before all other imports, since it restarts the process
-    from causeway.cli.streams import open_closed_streams
-    from causeway.pycontrol.hash_seed import fix_hash_seed
+    from causeway.cli.start import prepare
 
-    open_closed_streams()
-    fix_hash_seed()
+    prepare()
 
 import contextlib
 import json
@@ -24,6 +22,7 @@ from causeway.cli.folders import Folder, OutDir, place
 from causeway.cli.installations import Inet, Models, Omnetpp
 from causeway.cli.once import Interrupted, StrictGroup
 from causeway.cli.result_commands import compact, convert, diff, tables
+from causeway.cli.start import TERMINATED
 from causeway.errors import FULL, RunError, UserError
 from causeway.toolchain.installation import has_other_distribution, other_distribution
 from causeway.toolchain.user_file import describe_user_error
@@ -422,17 +421,17 @@ for command in (tables, convert, compact, diff):
 
 def main() -> None:
     """Run the command line. Every error that a user can correct is reported in one line."""
-    signal.signal(signal.SIGTERM, _terminate)
-    if has_other_distribution():
-        print(f"causeway: {other_distribution()}", file=sys.stderr)
     try:
+        signal.signal(signal.SIGTERM, _terminate)
+        if has_other_distribution():
+            print(f"causeway: {other_distribution()}", file=sys.stderr)
         app()
     except UserError as error:
         _report_error(str(error), 2)
     except RunError as error:
         _report_error(str(error), 1)
     except (Interrupted, KeyboardInterrupt):
-        how, status = ("terminated", 143) if _terminated else ("interrupted", 130)
+        how, status = ("terminated", TERMINATED) if _terminated else ("interrupted", 130)
         _report_error(f"{how}; finished runs are kept, and the same command continues from there", status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from causeway.errors import UserError
+from causeway.network.field_shapes import checked_arguments
 from causeway.network.random import draw_unit
 from causeway.proto.contract import pb
 
@@ -24,6 +25,7 @@ S_PS = 10**12
 T = TypeVar("T")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class LinkFailure:
     """A link failure: packets that would arrive over the wire between two stations are lost.
@@ -37,6 +39,7 @@ class LinkFailure:
     to_ps: int
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Jammer:
     """A jammer: nodes within its radius, in space, receive nothing by radio.
@@ -53,6 +56,7 @@ class Jammer:
     """Its height."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Partition:
     """A partition: nodes of one set and nodes of the other receive nothing from each other.

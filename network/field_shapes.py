@@ -1,4 +1,4 @@
-"""Check the shapes of a network's fields when it is made, so that a wrong one causes an error of one line.
+"""Check the names and shapes of a network's fields when it is made, so that a wrong one causes an error of one line.
 
 The numbers are checked against their bounds later, when a run is described (`bridge/validation_spec.py`).
 """
@@ -6,13 +6,17 @@ The numbers are checked against their bounds later, when a run is described (`br
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from causeway.errors import UserError
+from causeway.errors import UserError, unknown
+
+T = TypeVar("T", bound=type)
 
 
 class Shape(NamedTuple):
@@ -65,6 +69,27 @@ SHAPES = {
     "NDArray[np.uint8]": Shape(_column, "an array of 0 and 1"),
 }
 """Maps the annotation of a field to its shape."""
+
+
+def checked_arguments(kind: T) -> T:
+    """Refuse arguments of a class that it does not have, and calls without those that it needs."""
+    plain: Any = kind.__init__  # type: ignore[misc]
+    signature = inspect.signature(plain)
+    known = [name for name in signature.parameters if name != "self"]
+
+    @functools.wraps(plain)
+    def init(self: Any, *arguments: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known:
+                raise unknown(f"argument of {kind.__name__}", name, known)
+        try:
+            signature.bind(self, *arguments, **named)
+        except TypeError as error:
+            raise UserError(f"{kind.__name__}: {error}") from None
+        plain(self, *arguments, **named)
+
+    kind.__init__ = init  # type: ignore[misc]
+    return kind
 
 
 def check_shapes(thing: Any) -> None:

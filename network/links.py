@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE
+from causeway.network.field_shapes import WHOLE, checked_arguments
 from causeway.network.random import draw_unit
 from causeway.proto.contract import constant, pb
 
@@ -34,6 +34,7 @@ MOST_BPS = 10**15
 COLUMNS = ("from", "to", "delay_ms")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Links:
     """A table of links between sites."""

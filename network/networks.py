@@ -44,7 +44,7 @@ from scipy.special import ndtri  # not scipy.stats, which would add half a secon
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
 from causeway.network.faults import NetworkFault
-from causeway.network.field_shapes import WHOLE, check, check_shapes, instance_of, is_number
+from causeway.network.field_shapes import WHOLE, check, check_shapes, checked_arguments, instance_of, is_number
 from causeway.network.hexagons import hexagonal_places, tree_of
 from causeway.network.links import Links
 from causeway.network.movement import Place, Trace
@@ -118,6 +118,7 @@ def _with_own_nodes(network: AbstractNetwork | MobileNetwork | InetNetwork, node
     "nodes delay workload loss send_ps send_ps_per_byte recv_ps faults network_faults",
     most=1, former_names={"delay_quantiles_ns": "delay", "trouble": "network_faults"},
 )  # fmt: skip
+@checked_arguments
 @dataclass(frozen=True)
 class AbstractNetwork:
     """N processes, any-to-any packets with a delay model: `AbstractNetwork(20, loss=0.3)`."""
@@ -156,6 +157,7 @@ class AbstractNetwork:
     "station_xy_mm wires hosts workload faults cell_radius_mm wire_bps wire_delay_ps",
     former_names={"trouble": "network_faults"},
 )
+@checked_arguments
 @dataclass(frozen=True, kw_only=True)
 class MobileNetwork:
     """Stations (nodes 0..S-1) connected by wires, and hosts (the next nodes) on one wireless channel.
@@ -266,6 +268,7 @@ class MobileNetwork:
 
 
 @former_arguments("nodes ini workload config hosts run ned_path libs faults places_every_ps", most=1)
+@checked_arguments
 @dataclass(frozen=True)
 class InetNetwork:
     """A user's own INET network, unmodified. Its ini file describes it and selects the hosts that are nodes.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, is_number
+from causeway.network.field_shapes import WHOLE, checked_arguments, is_number
 from causeway.network.random import draw_unit
 from causeway.network.workload import LATEST_PS, Faults
 from causeway.proto.contract import pb
@@ -29,6 +29,7 @@ ARRIVAL, LENGTH = 1 << 20, (1 << 20) + 1
 S_PS = 10**12
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Stays:
     """The times at which nodes are present: one row for each stay."""

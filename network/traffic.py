@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from causeway.errors import UserError
+from causeway.network.field_shapes import checked_arguments
 
 LEAST_STEP_PS = 10**9
 """A millisecond, the resolution of SUMO's own clock."""
 CLIENTS = ("libsumo", "traci")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Sumo:
     """A simulation of SUMO that runs beside the network's, step by step."""

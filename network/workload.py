@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
-from causeway.network.field_shapes import check_shapes, is_number
+from causeway.network.field_shapes import check_shapes, checked_arguments, is_number
 from causeway.network.random import (
     QUANTILE_BINS,
     STREAM_HOT,
@@ -35,6 +35,7 @@ NEVER = np.iinfo(np.int64).max
 LATEST_PS = constant("LATEST_PS")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Segment:
     """An interval of constant load, from `start_ps` to the start of the next segment."""
@@ -54,6 +55,7 @@ class Segment:
             raise UserError(f"a segment was given hot_share={self.hot_share!r}, but hot_nodes is 0; set both")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Script:
     """An explicit list of broadcasts, in order of time."""
@@ -75,6 +77,7 @@ FROM_NETWORK = -1
 
 
 @former_arguments("nodes first_node messages size_bytes segments script", most=1)
+@checked_arguments
 @dataclass(frozen=True)
 class Workload:
     """Nodes first_node .. first_node + nodes - 1 broadcast: by the script if there is one, else by the segments.
@@ -150,6 +153,7 @@ def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nod
     return Workload(count, messages=messages or 0, size_bytes=size_bytes, rate=rate)
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Faults:
     """Nodes that go down (up = 0) and come up (1), in order of time."""

@@ -199,6 +199,8 @@ def _end(folder: Path, said: set[str]) -> list[str]:
 
 def chaos(rounds: int, seed: int) -> tuple[list[str], Counter[str]]:
     """Return the faults found in so many rounds, and how many children were killed and stopped."""
+    if rounds < 1:
+        sys.exit(f"chaos: {rounds} rounds show nothing")
     draw, wrong, disturbed = random.Random(seed), list[str](), Counter[str]()
     for number in range(rounds):
         found, some = one_round(draw)

@@ -30,6 +30,14 @@ def chaos(rounds: int, engine: str) -> tuple[list[str], int]:
     )
 
 
+@pytest.mark.parametrize("rounds", [0, -1])
+@pytest.mark.parametrize("kind", ["chaos", "folder"])
+def test_chaos_without_rounds_fails(kind: str, rounds: int) -> None:
+    command = [sys.executable, "-m", f"tests.chaos.{kind}", "--rounds", str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and f"{rounds} rounds" in done.stderr and "show nothing" in done.stderr
+
+
 @pytest.mark.slow
 def test_campaigns_that_are_killed_duplicated_and_out_of_disk_space_end_with_the_same_tables() -> None:
     wrong, disturbed = chaos(16, "inline")

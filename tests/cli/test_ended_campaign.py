@@ -35,3 +35,33 @@ def test_an_ended_campaign_reports_the_runs_that_it_kept(
     _, reported = process.communicate(timeout=60)
     assert reported == f"causeway: {how}; finished runs are kept, and the same command continues from there\n"
     assert process.returncode == status
+
+
+DURING_IMPORTS = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "causeway.cli.console":
+            os.kill(os.getpid(), signal.SIGTERM)
+from causeway.cli import start
+sys.meta_path.insert(0, Finder())
+start.main()
+"""
+BEFORE_THE_COMMAND = """
+import os, signal
+from causeway.cli import main, start
+start.prepare()
+main.has_other_distribution = lambda: os.kill(os.getpid(), signal.SIGTERM)
+main.main()
+"""
+
+
+@pytest.mark.parametrize("script", [DURING_IMPORTS, BEFORE_THE_COMMAND])
+def test_a_command_that_is_terminated_before_it_has_begun_ends_with_its_status(script: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", script, "studies"], env={**os.environ, "PYTHONPATH": str(TOP), "PYTHONHASHSEED": "0"},
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert done.returncode == 143 and "Traceback" not in done.stderr, done.stderr
+    assert done.stdout == ""

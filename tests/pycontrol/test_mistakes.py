@@ -87,6 +87,14 @@ OUTSIDE: dict[str, tuple[Callable[[], object], str, str]] = {
     "a spacing as a float": (
         lambda: cw.MobileNetwork.hexagons(hosts=3, spacing=180.5), "spacing is 180.5", "metres(208)",
     ),
+    "links of a mobile network": (
+        lambda: cw.MobileNetwork(links=None), "unknown argument of MobileNetwork 'links'", "did you mean",  # type: ignore[call-arg]
+    ),
+    "a misspelled field": (
+        lambda: cw.Links.graph(3, [(0, 1)], lss=0.1), "unknown argument of Links 'lss'", "did you mean 'loss'?",
+    ),
+    "a field too few": (lambda: cw.LinkFailure(0, 1, 5), "LinkFailure: missing a required argument", "'to_ps'"),  # type: ignore[call-arg]
+    "a field too many": (lambda: cw.Segment(0, 1, 2, 3, 4), "Segment: too many positional", "arguments"),  # type: ignore[call-arg]
     "a share as text": (lambda: cw.AbstractNetwork(3, loss="0.3"), "loss is '0.3'", "a number"),
     "a number for a type": (lambda: cw.handles(7), "handles was given 7", "@handles(Probe)"),
     "an end in seconds": (lambda: cw.run(Silent, NO_NODES, until=10.0), "until is 10.0", "until=causeway.seconds(10)"),
