@@ -55,7 +55,7 @@ from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.interrupts import was_interrupted
-from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
+from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets, lifetime_of
 from causeway.pycontrol.making import maker_of, new_node
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
@@ -78,8 +78,7 @@ EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
-MOVE = int(Act.MOVE)
-CONNECT = int(Act.CONNECT)
+MOVE, CONNECT = int(Act.MOVE), int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
@@ -113,8 +112,8 @@ class PerNode(Protocol):
         self.now_ps = 0
         self.stop = False
         self.nodes: list[Node] = []
-        self._guests: dict[int, bool] = {}
-        """The nodes that come and go, and whether each was there at the beginning."""
+        self._guests: dict[int, int] = {}
+        """The nodes that come and go, and how often each has come."""
         self._traffic: vehicles.Traffic | None = None
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
@@ -296,13 +295,12 @@ class PerNode(Protocol):
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
-        self._kept = KeptPackets(copies, self.packet_lifetime_ps)
+        self._kept = KeptPackets(copies, *lifetime_of(context, self.packet_lifetime_ps))
         self._guests, self._traffic = presence.guests_of(context.network), vehicles.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
-        if self._traffic is not None:
-            self._traffic.place_first(self)
+        vehicles.place_first(self)
 
     @calls_handlers
     def _each(self, nodes: int, step: Callable[[int], None], handler: str) -> None:
@@ -323,7 +321,7 @@ class PerNode(Protocol):
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
 
     def _make(self, id_: int) -> None:
-        there = self._guests.get(id_, True)
+        there = self._guests.get(id_, 1)
         self.nodes.append(self._new_node(id_) if there else presence.absent(self, id_))
         if not there:
             self.note(LEFT, id_, -1)

@@ -18,15 +18,15 @@ class Absent(Node):
     """The place of a node that has not come yet, or has gone."""
 
 
-def guests_of(network: Network | None) -> dict[int, bool]:
-    """Return the nodes of a network that come and go, and whether each is there at the beginning."""
+def guests_of(network: Network | None) -> dict[int, int]:
+    """Return the nodes of a network that come and go: 1 for those that are there at the beginning, 0 for the others."""
     if isinstance(network, MobileNetwork) and network.movement is not None:
-        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), False)
+        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), 0)
     stays = None if network is None else network.stays
     if stays is None:
         return {}
     there = set(stays.at(0))
-    return {node: node in there for node in sorted(set(stays.node.tolist()))}
+    return {node: int(node in there) for node in sorted(set(stays.node.tolist()))}
 
 
 def change(runtime: PerNode, node: int, up: bool) -> None:
@@ -45,6 +45,7 @@ def change(runtime: PerNode, node: int, up: bool) -> None:
 
 
 def _come(runtime: PerNode, node: int) -> None:
+    runtime._guests[node] += 1
     runtime.nodes[node] = runtime._new_node(node)
     runtime.acting = runtime.nodes[node]
     runtime.note(JOINED, node, -1)
@@ -56,6 +57,7 @@ def _go(runtime: PerNode, node: int) -> None:
     with services_refused(runtime):
         runtime.nodes[node].on_finish()
     runtime.note(LEFT, node, -1)
+    _forget_lookaheads(runtime, node)
     runtime.nodes[node] = absent(runtime, node)
 
 
@@ -70,3 +72,10 @@ def _forget_timers(runtime: PerNode, node: int) -> None:
     for owner, key in [timer for timer in runtime.timers if timer[0] == node]:
         runtime.cancel_timer(owner, key)
     forget_calls(runtime.nodes[node])
+
+
+def _forget_lookaheads(runtime: PerNode, node: int) -> None:
+    """Take back the declarations of a node that goes, so that the next one with its id begins without them."""
+    for key in [key for key in runtime._lookahead if key[0] == node]:
+        del runtime._lookahead[key]
+        runtime._lookaheads[key] = 0
