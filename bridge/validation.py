@@ -87,6 +87,7 @@ def rules_of_action(kind: int) -> tuple[Rule, ...]:
     return (*rules_of_table("Actions", "actions"), *own)
 
 
+@cache
 def bounds(kind: int, of: str, **held: int) -> tuple[int, int]:
     """Return the lowest and the highest value of an operand in an action of this kind."""
     rule = next(rule for rule in rules_of_action(kind) if rule.of == of)

@@ -156,6 +156,11 @@ class Links:
         whole_ns = np.floor(np.where(there, table, 0.0) * 1e6 + 0.5).astype(np.int64)
         return np.where(there, whole_ns * 1000, NO_LINK_PS)
 
+    @property
+    def longest_delay_ps(self) -> int:
+        """The longest latency of a link."""
+        return int(self.delay_ps.max(initial=0, where=self.delay_ps != NO_LINK_PS))
+
     @cached_property
     def losses(self) -> NDArray[np.float64]:
         """The probability of a loss on each link; empty if no link loses copies."""

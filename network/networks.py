@@ -34,6 +34,7 @@ only commands. Positions may have heights: ranges are then distances in space, a
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -151,6 +152,16 @@ class AbstractNetwork:
         _check_stays(self)
         _check_faults_of_network(self.network_faults)
         _with_own_nodes(self, self.nodes)
+
+    @property
+    def longest_delay_ps(self) -> int | None:
+        """The longest time between the departure and the arrival of a copy, or None if copies wait in queues."""
+        if self.send_ps or self.send_ps_per_byte or self.recv_ps:
+            return None
+        own_ps = 1000 * math.ceil(float(np.max(self.delay)) + 1)
+        if self.links is None:
+            return own_ps
+        return None if self.links.bandwidths.size else own_ps + self.links.longest_delay_ps
 
 
 @former_arguments(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from heapq import heapreplace
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,10 @@ class Stays:
             raise UserError(f"Stays: node {self.node[order][early[0]]} comes before it has gone; end its stay earlier")
 
     @classmethod
-    def poisson(cls, nodes: int, per_s: float, mean_s: float, seed: int, *, first: int = 0, present: int = 0) -> Stays:
-        """Draw one stay for each node: they come in order of id, as a Poisson process, and stay for exponential times.
+    def poisson(
+        cls, nodes: int, per_s: float, mean_s: float, seed: int, *, first: int = 0, present: int = 0, stays: int = 0
+    ) -> Stays:
+        """Draw stays: nodes come in order of id, as a Poisson process, and stay for exponential times.
 
         Args:
             nodes: The number of nodes of the network.
@@ -71,27 +74,33 @@ class Stays:
             seed: The seed; use the run's.
             first: The first node that comes and goes. Nodes with lower ids are present all the time.
             present: The number of nodes, from `first` on, that are present at the beginning.
+            stays: The number of stays; by default, one for each node. If there are more, a node comes again after it
+                has gone, the one first that has been away for longest.
         """
         for name, value in (("per_s", per_s), ("mean_s", mean_s)):
             if not is_number(value) or not 0 < value < math.inf:
                 raise UserError(f"Stays.poisson: {name} is {value!r}; allowed: a number above 0")
-        if not all(map(WHOLE.fits, (nodes, seed, first, present))):
-            raise UserError("Stays.poisson: nodes, seed, first and present must be whole numbers")
+        if not all(map(WHOLE.fits, (nodes, seed, first, present, stays))):
+            raise UserError("Stays.poisson: nodes, seed, first, present and stays must be whole numbers")
         if not 0 <= first <= nodes or not 0 <= present <= nodes - first:
             shown = f"{nodes} nodes, first={first}, present={present}"
             raise UserError(f"Stays.poisson: {shown}; allowed: first + present up to the number of nodes")
 
-        def exponential(node: int, what: int) -> float:
-            return -math.log1p(-float(draw_unit(seed, STREAM, node, what)))
+        def exponential(stay: int, what: int) -> float:
+            return -math.log1p(-float(draw_unit(seed, STREAM, stay, what)))
 
         rows, at_s = [], 0.0
-        for node in range(first, nodes):
-            if node >= first + present:
-                at_s += exponential(node, ARRIVAL) / per_s
+        away = [(-1, node) for node in range(first, nodes)]  # a heap: since when, and which node
+        for stay in range(first, first + (stays or nodes - first)):
+            if stay >= first + present:
+                at_s += exponential(stay, ARRIVAL) / per_s
             from_ps = round(at_s * S_PS)
             if from_ps >= LATEST_PS:
                 break
-            rows.append((node, from_ps, min(from_ps + 1 + round(exponential(node, LENGTH) * mean_s * S_PS), LATEST_PS)))
+            if not away or away[0][0] >= from_ps:
+                raise UserError(f"Stays.poisson: all {nodes - first} nodes are there at {at_s:g} s; give it more nodes")
+            to_ps = min(from_ps + 1 + round(exponential(stay, LENGTH) * mean_s * S_PS), LATEST_PS)
+            rows.append((heapreplace(away, (to_ps, away[0][1]))[1], from_ps, to_ps))
         table = np.array(rows, np.int64).reshape(-1, 3)
         return cls(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 

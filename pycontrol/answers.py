@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from causeway.pycontrol import confined
-from causeway.pycontrol.confined import Answer, Row, chance_of
+from causeway.pycontrol.confined import Answer, Row, chance_of, stay_of
 from causeway.pycontrol.outside import outside
 from causeway.pycontrol.protocol_errors import ProtocolError
 from causeway.pycontrol.run_trace import user_line
@@ -103,12 +103,12 @@ class Actor:
         if isinstance(node, int):
             return np.random.RandomState(self.chance.getrandbits(32))
         if "numpy_rng" not in vars(node):
-            node.numpy_rng = _legacy(self.host.context.seed, self.node)
+            node.numpy_rng = _legacy(self.host.context.seed, node)
         return node.numpy_rng
 
 
-def _legacy(seed: int, node: int) -> np.random.RandomState:
-    return np.random.RandomState(chance_of(seed, node, "numpy").getrandbits(32))
+def _legacy(seed: int, node: Any) -> np.random.RandomState:
+    return np.random.RandomState(chance_of(seed, node.id, "numpy", stay_of(node)).getrandbits(32))
 
 
 def _ns(actor: Any) -> int:

@@ -116,9 +116,14 @@ def _restore_all() -> None:
             setattr(owner, name, value)
 
 
-def chance_of(seed: int, node: int, use: str) -> random.Random:
-    """Return a random generator for one use of a node. It is the same on every engine."""
-    return random.Random(f"{seed}/{node}/{use}")
+def chance_of(seed: int, node: int, use: str, stay: int = 0) -> random.Random:
+    """Return a random generator for one use of a node, and of its later stays. It is the same on every engine."""
+    return random.Random(f"{seed}/{node}/{use}/{stay}" if stay else f"{seed}/{node}/{use}")
+
+
+def stay_of(node: Any) -> int:
+    """Return the number of earlier stays of a node that comes and goes."""
+    return int(vars(node).get("_stay", 0))
 
 
 _stand_ins: dict[tuple[int, str], tuple[Answer, Answer]] = {}

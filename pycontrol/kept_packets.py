@@ -1,10 +1,12 @@
 """Keep the contents of packets that may still arrive, since the simulator carries only their ids.
 
 The abstract network reports every copy of a packet as ARRIVAL or LOST, so a content is kept until the last copy, even
-if it is very late. Packet-level networks do not report that no copy is left. There, a content is kept for `lifetime_ps`
-after the event that sent it, which is longer than any queue holds a packet. A copy that arrives later is an error. A
-packet to one node is delivered once, even if the network duplicates it. TCP reports every loss, so a content sent over
-it is kept until it has arrived or is lost.
+if it is very late. Only copies to and from nodes that are down vanish, and `EVERYONE` may have fewer copies where links
+are missing; so a content is also dropped after the longest delay of the network, if it has one. Packet-level networks
+do not report that no copy is left. There, a content is kept for `lifetime_ps` after the event that sent it, which is
+longer than any queue holds a packet. A copy that arrives later is an error. A packet to one node is delivered once,
+even if the network duplicates it. TCP reports every loss, so a content sent over it is kept until it has arrived or is
+lost.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import Any
 
 from causeway.bridge.events import BROADCAST_PEER
 from causeway.bridge.validation_kernel import FAR_PS
+from causeway.network.networks import AbstractNetwork
 from causeway.proto.contract import pb
+from causeway.pycontrol.protocol import Context
 from causeway.pycontrol.protocol_errors import ProtocolError, seconds
 
 LIFETIME_PS = 600 * 10**12
@@ -24,22 +28,32 @@ CONTENT, SENDER, COPIES, TOPIC, PEER, UNTIL_PS = range(6)
 WIRELESS: int = pb.Interface.WIRELESS
 
 
+def lifetime_of(context: Context, otherwise_ps: int) -> tuple[int, bool]:
+    """Return the arguments `lifetime_ps` and `is_longest` of KeptPackets for a run."""
+    if context.reports_all_copies and isinstance(context.network, AbstractNetwork):
+        longest_ps = context.network.longest_delay_ps
+        if longest_ps is not None:
+            return context.reaction_ps + longest_ps, True
+    return otherwise_ps, False
+
+
 class KeptPackets:
     """The kept packets of a run: `packets` has the fields of each by its id."""
 
-    def __init__(self, copies_of_broadcast: int | None, lifetime_ps: int) -> None:
+    def __init__(self, copies_of_broadcast: int | None, lifetime_ps: int, is_longest: bool = False) -> None:
         """Start with no packets.
 
         Args:
             copies_of_broadcast: The number of copies of a packet to all nodes; None if the engine does not report
                 each of them.
             lifetime_ps: The time to keep packets whose last copy is not reported.
+            is_longest: True if no copy of any packet arrives after this time.
         """
         self.packets: dict[int, list[Any]] = {}
         self._copies_of_broadcast = copies_of_broadcast
-        self._lifetime_ps = lifetime_ps
+        self._lifetime_ps, self._is_longest = lifetime_ps, is_longest
         self._ends: deque[tuple[int, int]] = deque()
-        """(Expiry, id) of the packets that are not kept until their last copy."""
+        """(Expiry, id) of the packets that are not only kept until their last copy."""
         self._forgotten = -1
         """The id of the last packet that expired."""
 
@@ -47,7 +61,7 @@ class KeptPackets:
         """Keep the content of a packet that is sent now."""
         copies = 1 if peer != BROADCAST_PEER else self._copies_of_broadcast
         until_ps = FAR_PS
-        if not copies or (self._copies_of_broadcast is None and interface == WIRELESS):
+        if self._is_longest or not copies or (self._copies_of_broadcast is None and interface == WIRELESS):
             until_ps = now_ps + self._lifetime_ps
             self._ends.append((until_ps, packet))
         self.packets[packet] = [content, node, copies, topic, peer, until_ps]

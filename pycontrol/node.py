@@ -54,7 +54,7 @@ from causeway.pycontrol.contents import messages_in
 from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.interrupts import was_interrupted
-from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets
+from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets, lifetime_of
 from causeway.pycontrol.making import maker_of, new_node, unheard_broadcasts
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
@@ -70,8 +70,7 @@ EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
-MOVE = int(Act.MOVE)
-CONNECT = int(Act.CONNECT)
+MOVE, CONNECT = int(Act.MOVE), int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
@@ -288,13 +287,12 @@ class PerNode(Protocol):
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
-        self._kept = KeptPackets(copies, self.packet_lifetime_ps)
+        self._kept = KeptPackets(copies, *lifetime_of(context, self.packet_lifetime_ps))
         self._presence, self._traffic = presence.begin(context.network), vehicles.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")
-        if self._traffic is not None:
-            self._traffic.place_first(self)
+        vehicles.place_first(self)
 
     @calls_handlers
     def _each(self, nodes: int, step: Callable[[int], None], handler: str) -> None:

@@ -23,8 +23,8 @@ class Absent(Node):
 class Presence:
     """The nodes that come and go, and those that are down."""
 
-    guests: frozenset[int] = frozenset()
-    """The nodes that come and go."""
+    comings: dict[int, int] = field(default_factory=dict)
+    """The nodes that come and go, and how often each has come."""
     down: set[int] = field(default_factory=set)
     """The nodes that are absent or down, or will be so one reaction time from now."""
     _vain: dict[str, tuple[int, int, int]] = field(default_factory=dict)
@@ -54,25 +54,25 @@ class Presence:
 
 def begin(network: Network | None) -> Presence:
     """Return the presence of nodes at the beginning of a run."""
-    guests = guests_of(network)
-    return Presence(frozenset(guests), {node for node, there in guests.items() if not there})
+    comings = _first_comings(network)
+    return Presence(comings, {node for node, came in comings.items() if not came})
 
 
-def guests_of(network: Network | None) -> dict[int, bool]:
-    """Return the nodes of a network that come and go, and whether each is there at the beginning."""
+def _first_comings(network: Network | None) -> dict[int, int]:
+    """Return the nodes of a network that come and go: 1 for those that are there at the beginning, 0 for the others."""
     if isinstance(network, MobileNetwork) and network.movement is not None:
-        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), False)
+        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), 0)
     stays = None if network is None else network.stays
     if stays is None:
         return {}
     there = set(stays.at(0))
-    return {node: node in there for node in sorted(set(stays.node.tolist()))}
+    return {node: int(node in there) for node in sorted(set(stays.node.tolist()))}
 
 
 def change(runtime: PerNode, node: int, up: bool) -> None:
     """Let a node recover (`up`) or fail; let a node with stays come or go."""
     runtime._presence.change(node, up)
-    if node in runtime._presence.guests:
+    if node in runtime._presence.comings:
         if up:
             _come(runtime, node)
         elif not isinstance(runtime.nodes[node], Absent):
@@ -86,6 +86,7 @@ def change(runtime: PerNode, node: int, up: bool) -> None:
 
 
 def _come(runtime: PerNode, node: int) -> None:
+    runtime._presence.comings[node] += 1
     runtime.nodes[node] = runtime._new_node(node)
     runtime.acting = runtime.nodes[node]
     runtime.note(JOINED, node, -1)
@@ -97,6 +98,7 @@ def _go(runtime: PerNode, node: int) -> None:
     with services_refused(runtime):
         runtime.nodes[node].on_finish()
     runtime.note(LEFT, node, -1)
+    _forget_lookaheads(runtime, node)
     runtime.nodes[node] = absent(runtime, node)
 
 
@@ -111,3 +113,10 @@ def _forget_timers(runtime: PerNode, node: int) -> None:
     for owner, key in [timer for timer in runtime.timers if timer[0] == node]:
         runtime.cancel_timer(owner, key)
     forget_calls(runtime.nodes[node])
+
+
+def _forget_lookaheads(runtime: PerNode, node: int) -> None:
+    """Take back the declarations of a node that goes, so that the next one with its id begins without them."""
+    for key in [key for key in runtime._lookahead if key[0] == node]:
+        del runtime._lookahead[key]
+        runtime._lookaheads[key] = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from causeway.bridge.events import FOREVER, IGNORED
 from causeway.deprecated import warn
 from causeway.pycontrol import arguments
-from causeway.pycontrol.confined import acting, chance_of
+from causeway.pycontrol.confined import acting, chance_of, stay_of
 from causeway.pycontrol.node_log import LOGGER, OFF, SILENT, NodeLog
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import Misuse, shown
@@ -76,6 +76,8 @@ class Services:
         made_by = None if acting.host is None else acting.host.host
         if made_by is not None and type(made_by.acting) is int:
             node.id, node.runtime = made_by.acting, InitRuntime(made_by.context)  # type: ignore[assignment]
+            if (came := made_by._presence.comings.get(node.id, 0)) > 1:
+                vars(node)["_stay"] = came - 1
         else:  # set on the instance, since a class attribute would slow down every access
             node.id, node.runtime = -1, NO_RUNTIME
         return node
@@ -134,7 +136,7 @@ class Services:
             )
         if runtime.acting is not self and not isinstance(runtime, InitRuntime):
             check_turn(self, "rng")
-        drawn = vars(self)["rng"] = chance_of(runtime.context.seed, self.id, "rng")
+        drawn = vars(self)["rng"] = chance_of(runtime.context.seed, self.id, "rng", stay_of(self))
         return drawn  # the next access finds the attribute, and does not call this method
 
     @Reading

@@ -104,7 +104,7 @@ class Traffic:
         self._next = self._call("start", self._compute)
 
     def place_first(self, runtime: PerNode) -> None:
-        """Put hosts where the vehicles of the first step will be, at the start of the run."""
+        """Put hosts where the vehicles of the first step are."""
         for name, state in self._next.items():
             runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1)  # an absent host is put there at once
 
@@ -197,6 +197,12 @@ def begin(runtime: PerNode) -> Traffic | None:
     traffic = Traffic(sumo, runtime.context.seed, range(len(network.station_xy_mm), network.nodes))
     runtime.every(sumo.step, lambda _: traffic.step(runtime), first_ps=sumo.step - reaction_ps)
     return traffic
+
+
+def place_first(runtime: PerNode) -> None:
+    """Put hosts where the vehicles of SUMO's first step are, if the run has SUMO."""
+    if runtime._traffic is not None:
+        runtime._traffic.place_first(runtime)
 
 
 def vehicle_of(runtime: Any, node: int) -> Vehicle:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -121,6 +124,86 @@ def test_drawn_stays_are_in_order_and_end_after_they_begin(nodes, per_s, mean_s,
     assert np.array_equal(
         stays.from_ps, Stays.poisson(nodes, per_s, mean_s, seed, first=first, present=present).from_ps
     )
+
+
+def test_nodes_come_again_if_there_are_more_stays():
+    stays = Stays.poisson(60, per_s=10, mean_s=2, seed=1, first=5, present=10, stays=1_000)
+    assert len(stays.node) == 1_000 and set(stays.node.tolist()) == set(range(5, 60))
+    assert (
+        stays.from_ps.tolist() == Stays.poisson(1_005, per_s=10, mean_s=2, seed=1, first=5, present=10).from_ps.tolist()
+    )
+    with pytest.raises(UserError, match="all 15 nodes are there"):
+        Stays.poisson(20, per_s=10, mean_s=2, seed=1, first=5, stays=1_000)
+
+
+class Visitor(cw.Node):
+    """Holds a lot of memory, and sends some."""
+
+    def on_start(self):
+        self.drawn, self.weight = self.rng.random(), bytearray(100_000)
+        self.every(cw.ms(200), self.visit)
+
+    def visit(self):
+        self.send(self.rng.randrange(self.node_count), bytes(10_000), 100)
+
+    def on_broadcast(self, number, size_bytes):
+        self.send(cw.EVERYONE, bytes(10_000), 100)
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("omnet", marks=pytest.mark.omnet)])
+@pytest.mark.parametrize("again", [False, True])
+def test_memory_depends_on_who_is_there_and_not_on_who_was(engine, again):
+    """300 visitors, 20 of them at once: all that were ever there hold 30 MB, and their packets 45 MB."""
+    nodes = 60 if again else 300
+    stays = Stays.poisson(nodes, per_s=10, mean_s=2, seed=1, first=1, present=20, stays=300)
+    protocol, sizes = cw.PerNode(Visitor), []
+    protocol.every(cw.seconds(1), lambda _: sizes.append((tracemalloc.get_traced_memory()[0], there(protocol))))
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        cw.run(lambda: protocol, cw.AbstractNetwork(nodes, stays=stays), engine=engine, until=27 * S, seed=1)
+    finally:
+        tracemalloc.stop()
+    assert len(sizes) == 26 and max(here for _, here in sizes) > 20
+    assert max(size - before - 100_000 * here for size, here in sizes[5:]) < 12_000_000
+
+
+def there(protocol):
+    return sum(isinstance(node, Visitor) for node in protocol.nodes)
+
+
+def test_each_stay_draws_its_own_random_numbers():
+    drawn = []
+
+    class Drawing(cw.Node):
+        def __init__(self):
+            self.early = self.rng.random()
+
+        def on_start(self):
+            drawn.append((self.early, self.rng.random(), random.random(), float(np.random.random())))
+
+    cw.run(Drawing, cw.AbstractNetwork(2, stays=Stays([1, 1], [0, 2 * S], [S, 3 * S])), until=4 * S)
+    assert len(drawn) == 3
+    assert all(len(set(numbers)) == 3 for numbers in zip(*drawn, strict=True))
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("omnet", marks=pytest.mark.omnet)])
+def test_a_new_stay_begins_without_the_lookaheads_of_the_one_before(engine):
+    heard = []
+
+    class Choosy(cw.Node):
+        def on_start(self):
+            if self.id == 0:
+                self.every(cw.ms(500), self.send, 1, "news", 10, 0, 3)
+            self.declare_lookahead(3, cw.ms(2))
+            if self.id == 1 and self.now < 1:
+                self.unsubscribe(3)
+
+        def on_packet(self, content, sender, interface):
+            heard.append(self.now)
+
+    cw.run(Choosy, cw.AbstractNetwork(2, stays=Stays([1, 1], [0, 3 * S], [2 * S, 6 * S])), engine=engine, until=6 * S)
+    assert sum(at > 3 for at in heard) == 6
 
 
 def test_arrivals_and_lengths_have_their_means():
