@@ -18,6 +18,7 @@ from causeway.network.networks import InetNetwork, Network
 from causeway.studies.parameters import make_params
 from causeway.studies.project import network_code
 from causeway.studies.study import Study
+from causeway.toolchain.model_projects import find_models
 
 CLOSE = 0.8
 """The similarity of a variable to a parameter from which it may be misspelt: `node` and `nodes` have 0.89."""
@@ -88,6 +89,7 @@ def plan_external(
     """
     from causeway.bridge.engines.omnet_query import runs_of
 
+    find_models(models)  # refuses them before anything is compiled
     runs = runs_of(Path(ini), config)
     fields = study.Params.model_fields
     if twice := sorted({field_of(name, fields) for name in runs[0].variables} & set(given)):

@@ -2,7 +2,7 @@
 
 An adapter has a separate folder for each simulator, version of Causeway and installation, so that several can be used
 side by side. A stamp beside the products contains a digest of the sources. After a change, make compiles the parts that
-depend on it.
+depend on it. It also identifies the products: one that was replaced by a file from elsewhere is built anew.
 """
 
 from __future__ import annotations
@@ -72,8 +72,25 @@ class Adapter:
         return list(dict.fromkeys([*files, *makefiles, SOURCES / self.folder / "Makefile", *base]))
 
     def is_built(self) -> bool:
-        """Return whether all products exist and were built from the present sources."""
-        return self._stamped("stamp") and all(self.product(p).exists() for p in self.products)
+        """Return whether all products are those that were built from the present sources."""
+        return self._stamped("stamp") and self._stamp("stamp")[1:] == self.on_disk()
+
+    def replaced(self) -> list[Path]:
+        """Return the products that are files from elsewhere."""
+        built = dict(zip(self.products, self._stamp("stamp")[1:], strict=False))
+        found = dict(zip(self.products, self.on_disk(), strict=True))
+        return [self.product(name) for name in built if found[name] not in ("", built[name])]
+
+    def on_disk(self) -> list[str]:
+        """Return the size and the time of change of each product, which identify it; "" if it does not exist."""
+        found = []
+        for name in self.products:
+            try:
+                status = self.product(name).stat()
+                found.append(f"{status.st_size} {status.st_mtime_ns}")
+            except OSError:
+                found.append("")
+        return found
 
     def failure(self) -> str | None:
         """Return the reason why the present sources could not be compiled; None if this has not failed so far."""
@@ -88,9 +105,13 @@ class Adapter:
 
     def _stamped(self, name: str) -> bool:
         """Return whether a file in the adapter's folder has the digest of the present sources."""
+        return self._stamp(name)[:1] == [digest_of(self.sources(), SOURCES)]
+
+    def _stamp(self, name: str) -> list[str]:
+        """Return the lines of a stamp; none if it does not exist."""
         with suppress(OSError):
-            return (self.directory / name).read_text() == digest_of(self.sources(), SOURCES)
-        return False
+            return (self.directory / name).read_text().splitlines()
+        return []
 
 
 def missing_tools() -> str | None:
@@ -124,6 +145,8 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
     with _locked(directory / "lock"):
         if adapter.is_built():
             return
+        for product in adapter.replaced():
+            shutil.rmtree(product.parent)  # make would take it for its own: it is newer than the objects
         for name in ("stamp", "failed"):
             (directory / name).unlink(missing_ok=True)
         stamp = digest_of(adapter.sources(), SOURCES)
@@ -132,7 +155,7 @@ def build(adapter: Adapter, say: Say = lambda text: None) -> None:
         except UserError:
             (directory / "failed").write_text(stamp)
             raise
-        (directory / "stamp").write_text(stamp)
+        (directory / "stamp").write_text("\n".join([stamp, *adapter.on_disk()]))
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def find_models(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
         if name not in MODELS:
             raise unknown("project of models", name, MODELS)
         found = find_omnetpp()
-        if found is None or found.inet_root is None:
+        if found is None or not found.has_inet:
             continue  # the engine refuses the run and says why
         project, root = MODELS[name], _root_of(MODELS[name], found)
         folders += (str(root / folder) for folder in project.ned_folders)

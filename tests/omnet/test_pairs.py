@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from causeway.aio.programs import Main, Programs
 from causeway.bridge import engines
+from causeway.bridge.engine import RunSpec
 from causeway.bridge.engines.omnet import OmnetEngine, inet_adapter_of
+from causeway.bridge.events import Act, Actions, Kind, Window
 from causeway.errors import UserError
+from causeway.pycontrol.loop import run_protocol
 from causeway.studies.runner import Job, run_job
-from causeway.toolchain.omnet_find import INET_HEADER, Found, find_omnetpp, pairs
+from causeway.toolchain.omnet_find import INET_HEADER, Found, find_omnetpp, minor_of, pairs
+from tests.helpers.aio_programs import MS_PS, S_PS, in_a_row
 from tests.helpers.omnet_pairs import choose
 
 pytestmark = [pytest.mark.omnet]
@@ -60,6 +67,60 @@ def test_the_abstract_network_is_the_same_on_every_omnetpp(pair: Found) -> None:
     from tests.omnet.test_abstract import run
 
     assert run("omnet", "per node").digest == run("inline", "per node").digest
+
+
+class Watched(Programs):
+    """Programs whose streams' events and reads are kept: (time in ps, name)."""
+
+    def __init__(self, main: Main) -> None:
+        super().__init__(main)
+        self.seen: list[tuple[int, str]] = []
+
+    def on_window(self, window: Window) -> Actions:
+        answer = super().on_window(window)
+        rows = zip(window.time_ps, window.kind, window.node, strict=True)
+        self.seen += [(int(t), Kind(int(kind)).name) for t, kind, node in rows if node == 0]
+        rows = zip(answer.time_ps, answer.kind, answer.node, strict=True)
+        self.seen += [(int(t), Act(int(kind)).name) for t, kind, node in rows if node == 0]
+        return answer
+
+
+WHILE_UNREAD = {"4.5": True, "4.6": False}
+"""Version of INET -> True if its TCP reports the other end's FIN while the program has not read all data before it."""
+
+
+def test_the_end_of_a_stream_is_reported_at_the_fin_or_when_all_data_before_it_is_read(pair: Found) -> None:
+    """INET 4.6 holds its indication back. The program gets the same bytes, and their end a reaction time later."""
+
+    async def main(node: Any) -> Any:
+        if node.id == 0:
+            read: asyncio.Future[tuple[int, float]] = asyncio.get_running_loop().create_future()
+
+            async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                await asyncio.sleep(1 - asyncio.get_running_loop().time())
+                data = await reader.read()
+                read.set_result((len(data), asyncio.get_running_loop().time()))
+                writer.close()
+
+            await asyncio.start_server(slow, port=80, limit=100)
+            return await read
+        _, writer = await asyncio.open_connection("node0", 80)
+        writer.write(bytes(5000))
+        writer.close()
+        return None
+
+    watched, reaction_ps = Watched(main), MS_PS // 10
+    spec = RunSpec("test", {}, 1, in_a_row(2, metres=20), reaction_ps, duration_ps=3 * S_PS)
+    run_protocol(OmnetEngine(), spec, watched, [])
+    (ended_ps,) = (t for t, name in watched.seen if name == "ENDED")
+    last_bytes_ps = max(t for t, name in watched.seen if name == "BYTES")
+    last_read_ps = max(t for t, name in watched.seen if name == "READ")
+    length, at_s = watched.results[0]
+    assert length == 5000 and last_bytes_ps < S_PS / 2 < S_PS + reaction_ps == last_read_ps
+    if WHILE_UNREAD[minor_of(pair.inet_version or "")]:
+        assert last_bytes_ps <= ended_ps < S_PS / 2 and at_s == 1
+    else:
+        assert ended_ps == last_read_ps and at_s == ended_ps / S_PS
 
 
 # ---- refusals, on the real thing ------------------------------------------------------------------------------------

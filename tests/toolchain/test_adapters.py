@@ -65,6 +65,20 @@ def test_a_deleted_product_is_made_again(sources: Path) -> None:
     assert small().is_built()
 
 
+def test_a_product_that_was_replaced_by_a_file_from_elsewhere_is_built_anew(sources: Path) -> None:
+    """The library of an adapter for another pair, copied into this folder: make would not notice."""
+    (sources / "small" / "Makefile").write_text(
+        MAKEFILE.replace("all:", "all: $(BUILD)/made/thing\n$(BUILD)/made/thing:")
+    )
+    build(small())
+    product = small().product("made/thing")
+    assert small().is_built() and runs(small()) == 1
+    product.write_text("int others;\n")
+    assert not small().is_built()
+    build(small())
+    assert small().is_built() and product.read_text() == "int one;\n" and runs(small()) == 2
+
+
 def test_two_simulators_have_adapters_side_by_side(sources: Path) -> None:
     assert small(ROOT="/a").directory != small(ROOT="/b").directory
 
