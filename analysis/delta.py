@@ -165,7 +165,7 @@ def _read(folder: Path) -> FolderVersion:
         return FolderVersion(folder)
     described = _DESCRIPTION.fullmatch(table.metadata().description or "")
     if described is None or int(described[1]) > FORMAT:
-        what = "was written by a newer version of causeway" if described else "is no result folder of causeway"
+        what = "was written by a newer version of causeway" if described else "is not a result folder of causeway"
         raise UserError(f"{folder} {what} ({table.metadata().description!r}): use the causeway that wrote it")
     return FolderVersion(folder, table.version(), _files(table), table)
 

@@ -174,9 +174,9 @@ def _baseline(path: Path) -> pd.DataFrame:
         seeds = pd.to_numeric(found["seed"]) if "seed" in found else math.nan
         return found.assign(value=found["value"].astype(float), seed=seeds)[_KEPT]
     except KeyError as error:
-        raise UserError(f"{path} is no baseline of causeway diff --save: it has no column {error}") from None
+        raise UserError(f"{path} is not a baseline of causeway diff --save: it has no column {error}") from None
     except ValueError as error:
-        raise UserError(f"{path} is no baseline of causeway diff --save: {error}") from None
+        raise UserError(f"{path} is not a baseline of causeway diff --save: {error}") from None
 
 
 def _of_vectors(folder: Path) -> pd.DataFrame:

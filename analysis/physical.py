@@ -63,7 +63,7 @@ class File:
     def _parts(self) -> tuple[str, ...]:
         found = _NAME.fullmatch(self.path)
         if found is None or found[1] not in (*schema.TABLES, SOURCES):
-            raise UserError(f"the log names {self.path!r}, which is no file of a result folder of this version")
+            raise UserError(f"the log names {self.path!r}, which is not a file of a result folder of this version")
         return found.groups()
 
     @property

@@ -79,7 +79,7 @@ def decode(data: bytes) -> Any:
     try:
         return pb.Frame.FromString(data)
     except DecodeError:
-        raise RunError(f"a message of {len(data)} bytes is no frame of this contract") from None
+        raise RunError(f"a message of {len(data)} bytes is not a frame of this contract") from None
 
 
 # ---- from the engine ------------------------------------------------------------------------------------------------

@@ -139,16 +139,16 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
                 if direction not in (ENGINE, CONTROLLER) or size > LONGEST_FRAME:
                     raise UserError(
                         f"the recording {path} is damaged: frame {number} says direction {direction}, {size:,} bytes; "
-                        f"allowed: 0 or 1, up to {LONGEST_FRAME:,}; record it anew"
+                        f"allowed: 0 or 1, up to {LONGEST_FRAME:,}; record the run again"
                     )
                 checksum = stream.read(_SUM.size) if magic == MAGIC else b""
                 data = stream.read(size)
                 if len(data) != size:
-                    raise UserError(f"the recording {path} is cut off; record it anew")
+                    raise UserError(f"the recording {path} is cut off; record the run again")
                 total = zlib.crc32(data, zlib.crc32(head, total))
                 if checksum and _SUM.unpack(checksum)[0] != total:
                     raise UserError(
-                        f"the recording {path} is damaged: frame {number} has a wrong checksum; record it anew"
+                        f"the recording {path} is damaged: frame {number} has a wrong checksum; record the run again"
                     )
                 yield direction, data
                 number += 1
@@ -156,7 +156,7 @@ def frames(path: Path) -> Generator[tuple[int, bytes], None, None]:
         raise UserError(f"there is no recording {path}") from None
     except (OSError, struct.error) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{path} is no recording or is damaged: {reason}; record it anew") from None
+        raise UserError(f"{path} is not a recording, or is damaged: {reason}; record the run again") from None
 
 
 def describe(path: Path) -> Recorded:
@@ -168,7 +168,7 @@ def describe(path: Path) -> Recorded:
     except StopIteration:
         raise UserError(f"the recording {path} is empty") from None
     except RunError as error:
-        raise UserError(f"{path} is damaged: {error}; record it anew") from None
+        raise UserError(f"{path} is damaged: {error}; record the run again") from None
     finally:
         stream.close()
     return Recorded(hello.engine, hello.engine_version, setup)

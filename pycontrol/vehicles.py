@@ -209,7 +209,7 @@ def vehicle_of(runtime: Any, node: int) -> Vehicle:
     """Return the vehicle of a node.
 
     Raises:
-        Misuse: The node is no vehicle.
+        Misuse: The node is not a vehicle.
     """
     traffic: Traffic | None = getattr(runtime, "_traffic", None)
     found = None if traffic is None else traffic.vehicles.get(node)

@@ -55,7 +55,7 @@ def convert(
             the second one, keep both runs `apart`, or `merge` them into one.
 
     Raises:
-        UserError: A line is bad (unless `keep_going`), a path is no result file, or the disk is full.
+        UserError: A line is bad (unless `keep_going`), a path is not a result file, or the disk is full.
     """
     if clash not in CLASH:
         raise UserError(f"clash={clash!r} is not known; choose one of {', '.join(CLASH)}")

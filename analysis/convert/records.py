@@ -197,7 +197,7 @@ class RecordReader:
     def _run(self, parts: list[str], offset: int) -> None:
         _expect(parts, "run ID", 2)
         if store.is_path(parts[1]):
-            raise BadLine(f"a run id that is no path instead of '{parts[1][:40]}'")
+            raise BadLine(f"a run id that is not a path instead of '{parts[1][:40]}'")
         self.finish()
         self._header, self._in_header, self._owner = Header(parts[1]), True, ("run", "", "", 0)
         self.sections.append(Section(parts[1], offset))

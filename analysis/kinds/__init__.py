@@ -61,7 +61,7 @@ def load(file: Path) -> tuple[Plot, ...]:
         raise UserError(f"{file}: `plots` is {plots!r}; allowed: a list of Plot")
     for plot in plots:
         if not isinstance(plot, Plot):
-            raise UserError(f"{file}: `plots` holds {plot!r}, which is no Plot")
+            raise UserError(f"{file}: `plots` holds {plot!r}, which is not a Plot")
         for field in ("title", "study", "y", "x", "series", "paper", "kind"):
             if not isinstance(value := getattr(plot, field), str):
                 raise UserError(f"{file}: the plot {plot.title!r} has {field}={value!r}; allowed: a text")

@@ -37,7 +37,7 @@ def open(directory: str | Path) -> Folder:
     """Open a result folder that `causeway run --out` or `causeway convert --out` wrote."""
     path = place(directory)
     if not (path / "tables").is_dir():
-        raise UserError(f"{path} is no result folder (it has no tables/); name the --out of causeway run or convert")
+        raise UserError(f"{path} is not a result folder (it has no tables/); name the --out of causeway run or convert")
     return Folder(path)
 
 

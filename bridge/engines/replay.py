@@ -52,7 +52,7 @@ class ReplaySession:
         if recorded.setup.contract != CONTRACT:
             raise UserError(
                 f"{path} was recorded under contract {recorded.setup.contract}, this controller speaks {CONTRACT}; "
-                "record it anew"
+                "record the run again"
             )
         self.path = path
         self.engine = "replay"
@@ -83,7 +83,9 @@ class ReplaySession:
             self._check_end()
             return framing.finish(frame.finish)
         if body != "window":
-            raise RunError(f"frame {self._frame} of {self.path} is of a wrong kind ({body or 'empty'}); record it anew")
+            raise RunError(
+                f"frame {self._frame} of {self.path} is of a wrong kind ({body or 'empty'}); record the run again"
+            )
         window = framing.window(frame.window)
         self._window = window.number
         return window
@@ -93,7 +95,7 @@ class ReplaySession:
         if next(self._frames, None) is not None:
             raise UserError(
                 f"{self.path} has frames after the end of its run (frame {self._frame}), so it was changed after it "
-                "was written; record it anew"
+                "was written; record the run again"
             )
 
     def answer(self, actions: Actions) -> None:
@@ -111,7 +113,7 @@ class ReplaySession:
             recorded = framing.actions(framing.decode(data).actions)
         except ValueError:
             raise RunError(
-                f"frame {self._frame} of {self.path} is damaged: its columns differ; record it anew"
+                f"frame {self._frame} of {self.path} is damaged: its columns differ; record the run again"
             ) from None
         difference = first_difference(recorded, actions)
         if difference:

@@ -54,7 +54,9 @@ def test_folders_without_recorded_series_are_compared_by_their_scalars(tmp_path)
 
 def test_a_file_that_is_no_baseline_is_refused_with_the_column_that_it_lacks(tmp_path):
     (tmp_path / "other.csv").write_text("one,two\n1,2\n")
-    with pytest.raises(UserError, match=r"other\.csv is no baseline of causeway diff --save: it has no column 'value'"):
+    with pytest.raises(
+        UserError, match=r"other\.csv is not a baseline of causeway diff --save: it has no column 'value'"
+    ):
         diff(tmp_path / "other.csv", tmp_path / "other.csv")
 
 
@@ -88,7 +90,7 @@ def test_a_baseline_replaces_the_folder_of_which_it_was_made(tmp_path):
     result = diff(tmp_path / "kept.csv", b)
     assert not result.passed and str(result) == str(diff(a, b))
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(UserError, match="is no baseline of causeway diff --save"):
+    with pytest.raises(UserError, match="is not a baseline of causeway diff --save"):
         diff(tmp_path / "other.csv", a)
 
 

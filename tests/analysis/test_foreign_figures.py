@@ -124,7 +124,7 @@ def test_odd_names_stand_in_quotation_marks() -> None:
 
 def test_a_list_of_plots_holds_plots(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("plots = ['delay']\n")
-    with pytest.raises(UserError, match="`plots` holds 'delay', which is no Plot"):
+    with pytest.raises(UserError, match="`plots` holds 'delay', which is not a Plot"):
         kinds.load(tmp_path / "p.py")
     (tmp_path / "p.py").write_text("from causeway import Plot\nplots = [Plot('t', '', 'a b')]\n")
     with pytest.raises(UserError, match="'a b' is not an arithmetic expression"):

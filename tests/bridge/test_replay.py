@@ -103,7 +103,7 @@ def test_a_file_that_is_no_recording_is_refused(recording: Path, tmp_path: Path)
     with pytest.raises(UserError, match="there is no recording"):
         replay(tmp_path / "missing.frames")
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(UserError, match="is no recording"):
+    with pytest.raises(UserError, match="is not a recording"):
         replay(tmp_path / "text")
     with pytest.raises(UserError, match="needs a recording"):
         engines.get("replay").open(small_spec())
@@ -122,7 +122,7 @@ def test_bytes_after_the_end_of_a_recording_are_refused(
 ) -> None:
     longer, whole = tmp_path / "longer.frames", recording.read_bytes()
     longer.write_bytes(whole + (whole if behind is None else behind))
-    with pytest.raises((RunError, UserError), match="record it anew") as error:
+    with pytest.raises((RunError, UserError), match="record the run again") as error:
         replay(longer)
     assert str(longer) in str(error.value) and "\n" not in str(error.value), what
 
@@ -132,11 +132,11 @@ def test_frames_after_the_end_of_the_run_are_refused(recording: Path, tmp_path: 
     raw = pa.CompressedInputStream(pa.OSFile(str(recording)), "zstd").read()
     last = raw.rindex(struct.pack("<BI", 0, len(list(frames(recording))[-1][1])))
     packed(longer, raw + raw[last:])
-    with pytest.raises(UserError, match="wrong checksum; record it anew"):
+    with pytest.raises(UserError, match="wrong checksum; record the run again"):
         replay(longer)
     old = [struct.pack("<BI", direction, len(data)) + data for direction, data in frames(recording)]
     packed(longer, b"causeway recording 1\n" + b"".join([*old, old[-1]]))
-    with pytest.raises(UserError, match=r"has frames after the end of its run .*record it anew"):
+    with pytest.raises(UserError, match=r"has frames after the end of its run .*record the run again"):
         replay(longer)
 
 

@@ -25,7 +25,7 @@ class LocalRadioMedium : public inet::physicallayer::RadioMedium {
 
     void addRadio(const IRadio *radio) override;
     void removeRadio(const IRadio *radio) override;
-    // Reads the positions of all radios anew, since one was put elsewhere.
+    // Makes the next transmission read the positions of all radios. It is needed after a radio was put elsewhere.
     void lookAgain() { grid_is_there = false; }
     // Records that a node may be this fast from now on.
     void atLeastAsFast(double speed_m_s) { fastest_m_s = std::max(fastest_m_s, speed_m_s); }

@@ -33,7 +33,7 @@ def test_a_run_without_a_name_is_converted(tmp_path):
 
 @pytest.mark.parametrize("run", ["/etc/passwd", "../x", "a/../../b"])
 def test_a_run_id_that_is_a_path_is_a_bad_line(tmp_path, run):
-    with pytest.raises(UserError, match=r"f\.sca:2: expected a run id that is no path"):
+    with pytest.raises(UserError, match=r"f\.sca:2: expected a run id that is not a path"):
         tables_of(tmp_path, HEAD.replace("R-1", run))
 
 

@@ -111,7 +111,7 @@ def test_a_scalar_over_the_space_of_parameters(folder: causeway.results.Folder) 
 def test_a_missing_result_of_a_run_is_reported(folder: causeway.results.Folder) -> None:
     with pytest.raises(UserError, match="has no parameter or column 'speed'; it has run_id, study"):
         folder.scalars(speed=5)
-    with pytest.raises(UserError, match="is no result folder"):
+    with pytest.raises(UserError, match="is not a result folder"):
         causeway.results.open(folder.path / "nothing")
 
 
