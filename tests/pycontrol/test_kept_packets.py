@@ -136,7 +136,7 @@ def test_an_engine_that_reports_too_many_copies_is_refused() -> None:
     protocol = PerNode(Flood)
     protocol.start(
         Context(
-            2, 1, MS, network=AbstractNetwork(2, delay=constant_delay(1), workload=Workload(2)), reports_all_copies=True
+            2, 1, MS, network=AbstractNetwork(2, delay=constant_delay(S), workload=Workload(2)), reports_all_copies=True
         )
     )
     protocol.nodes[0].send(EVERYONE, 0, 10)
