@@ -14,7 +14,7 @@ import numpy as np
 from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
 from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.bridge.validation_messages import MOST_BYTES
-from causeway.network.networks import AbstractNetwork, InetNetwork, Network
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.protocol_errors import Misuse, call, misuse
 
 CALLS = ("read", "write", "cas")
@@ -32,11 +32,21 @@ def whole(service: str, name: str, value: Any, least: int, most: int, note: str 
     return number
 
 
-def packet(peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int) -> tuple[int, int, int, int]:
+def least_bytes(network: Network | None) -> int:
+    """Return the size of the smallest packet: UDP and TCP of the simulators have none of 0 bytes."""
+    return int(isinstance(network, MobileNetwork | InetNetwork))
+
+
+def packet(
+    node: int, peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int, network: Network | None
+) -> tuple[int, int, int, int]:
     """Validate the arguments of `send` other than the content."""
+    if isinstance(network, MobileNetwork) and peer == node:
+        raise misuse("send", "peer", peer, "another node: on a mobile network no packet goes to its own sender")
+    most = bounds(Act.SEND, "size_bytes")[1]
     return (
         whole("send", "peer", peer, *bounds(Act.SEND, "peer", nodes=nodes), " (EVERYONE is -1)"),
-        whole("send", "size_bytes", size_bytes, *bounds(Act.SEND, "size_bytes")),
+        whole("send", "size_bytes", size_bytes, least_bytes(network), most),
         whole("send", "interface", interface, *bounds(Act.SEND, "interface", interfaces=INTERFACES)),
         whole("send", "topic", topic, *bounds(Act.SEND, "topic"), " (a packet can have topic 1 to 15, or 0 for none)"),
     )

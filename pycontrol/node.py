@@ -173,12 +173,15 @@ class PerNode(Protocol):
             type(node) is type(peer) is type(size_bytes) is type(interface) is type(topic) is int
             and 0 <= node < self._count
             and -1 <= peer < self._count
-            and 0 <= size_bytes <= MOST_BYTES
+            and self._least_bytes <= size_bytes <= MOST_BYTES
+            and (peer != node or not self._least_bytes)
             and 0 <= interface < INTERFACES
             and 0 <= topic < TOPICS
         ):
             node = arguments.node("send", node, self._count)
-            peer, size_bytes, interface, topic = arguments.packet(peer, size_bytes, interface, topic, self._count)
+            peer, size_bytes, interface, topic = arguments.packet(
+                node, peer, size_bytes, interface, topic, self._count, self.context.network
+            )
         packet = self._next_packet
         self._next_packet += 1
         self._kept.keep(packet, content, node, peer, interface, topic, self.now_ps)
@@ -286,6 +289,7 @@ class PerNode(Protocol):
             )
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
+        self._least_bytes = arguments.least_bytes(context.network)
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, *lifetime_of(context, self.packet_lifetime_ps))
         self._presence, self._traffic = presence.begin(context.network), vehicles.begin(self)

@@ -182,8 +182,8 @@ def endless(job: Job) -> Callable[[Progress], None] | None:
     def check(progress: Progress) -> None:
         if progress.now_ps > DAY_PS:
             raise UserError(
-                f"{study.name} has run for a day of simulated time and does not end, since timers are set again and "
-                f"again; add until=causeway.seconds(60)"
+                f"{study.name} has run for a day of simulated time and does not end: timers are set again and again, "
+                f"or packets wait for a slow link or CPU; add until=causeway.seconds(60)"
             )
 
     return check

@@ -101,8 +101,10 @@ def count_nodes(spec: RunSpec) -> int:
     launch = launch_of(plain, found)
     text, _ = _output(found, command(found, launch, plain), launch.ini, {"CAUSEWAY_COUNT_NODES": "1"})
     if not (counted := COUNTED.search(text)):
+        if error := _error_in(text):  # it has the remedy itself, if the network was built
+            raise UserError(f"{ini}: {error}")
         raise UserError(
-            f"{ini}: {_error_in(text) or 'none of its hosts is a node'}; name the hosts that take part, as in "
+            f"{ini}: none of its hosts is a node; name the hosts that take part, as in "
             'InetNetwork(hosts="**.host[*]", ...)'
         )
     return int(counted[1])

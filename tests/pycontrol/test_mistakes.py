@@ -149,6 +149,30 @@ class OnceEach(Twice):
     def on_down(self) -> None: ...
 
 
+PHYSICAL = cw.MobileNetwork(station_xy_mm=((0, 0),), hosts=2)
+SENDS: dict[str, tuple[tuple[Any, ...], Any, str]] = {
+    "an empty packet by radio": ((1, "", 0), PHYSICAL, "send was given size_bytes=0; allowed: a whole number, 1 to"),
+    "nothing by radio": ((1, None, 0), PHYSICAL, "send was given size_bytes=0; allowed: a whole number, 1 to"),
+    "to itself by radio": ((0, "hi", 2), PHYSICAL, "peer=0; allowed: another node: on a mobile network no packet goes"),
+    "an empty packet to itself": ((0, "", 0), NO_NODES, ""),
+}
+
+
+@pytest.mark.parametrize(("arguments", "network", "words"), SENDS.values(), ids=SENDS)
+def test_packets_that_no_simulator_sends_are_refused_before_it_gets_them(
+    arguments: tuple[Any, ...], network: Any, words: str
+) -> None:
+    protocol = cw.PerNode(Deaf)
+    protocol.start(cw.Context(3, 1, 10**9, network=network))
+    protocol.acting = protocol.nodes[0]
+    if not words:
+        protocol.nodes[0].send(*arguments)
+        return
+    with pytest.raises(ValueError) as error:
+        protocol.nodes[0].send(*arguments)
+    assert words in str(error.value)
+
+
 WARNED: dict[str, tuple[type[cw.Node], list[str]]] = {
     "no on_broadcast": (
         Deaf, ["the workload asks Deaf to broadcast, but Deaf has no on_broadcast(self, number, size_bytes)"],

@@ -238,7 +238,10 @@ def test_a_handlers_error_is_one_of_the_run_and_leaves_the_clock_real() -> None:
 MOBILE = cw.MobileNetwork.hexagons(cells=1, hosts=2)
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no end": (lambda: cw.run(Echo, NETWORK, broadcasts=cw.poisson(5)), r"add until=causeway.seconds\(10\)"),
-    "timers for ever": (lambda: cw.run(Ticker, NETWORK), r"timers are set again and again; add until=causeway.seconds"),
+    "timers for ever": (
+        lambda: cw.run(Ticker, NETWORK),
+        r"timers are set again and again, or packets wait for .*; add until=causeway",
+    ),
     "no builder": (lambda: cw.run(Echo, MOBILE, engine="inline"), "does not run on engine inline; it runs on"),
     "engine": (lambda: cw.run(Echo, NETWORK, engine="inlin"), "unknown engine 'inlin'; did you mean 'inline'"),
     "no node": (lambda: cw.run(dict, NETWORK), r"dict is not a class of nodes; write class dict\(causeway.Node\)"),  # type: ignore[arg-type]
