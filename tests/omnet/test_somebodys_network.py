@@ -319,3 +319,10 @@ def test_a_network_without_nodes_says_how_to_name_them(tmp_path: Path) -> None:
     network = InetNetwork(ini=str(ini), config="Python")
     with pytest.raises(UserError, match=r"name the hosts that take part, as in InetNetwork\(hosts="):
         cw.run(Counts, network, until=S, engine="omnet")
+
+
+def test_an_unknown_line_of_the_ini_is_reported_without_advice_about_hosts(tmp_path: Path) -> None:
+    ini = tmp_path / "omnetpp.ini"
+    ini.write_text(edited(PROJECTS["aodv"].write(tmp_path).read_text(), ("sim-time-limit", "sim-time-limmit")))
+    with pytest.raises(UserError, match=r"omnetpp.ini: Unknown configuration option: sim-time-limmit$"):
+        cw.run(Counts, InetNetwork(ini=str(ini), config="Python"), until=S, engine="omnet")
