@@ -45,7 +45,7 @@ from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
 from causeway.network.units import UnitError
-from causeway.pycontrol import arguments, heights, presence, vehicles
+from causeway.pycontrol import arguments, batteries, heights, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -77,8 +77,7 @@ EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
-MOVE = int(Act.MOVE)
-CONNECT = int(Act.CONNECT)
+MOVE, CONNECT = int(Act.MOVE), int(Act.CONNECT)
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
@@ -297,6 +296,7 @@ class PerNode(Protocol):
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, self.packet_lifetime_ps)
         self._guests, self._traffic = presence.guests_of(context.network), vehicles.begin(self)
+        self._batteries = batteries.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")

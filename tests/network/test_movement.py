@@ -75,7 +75,7 @@ def test_a_bonnmotion_file_has_heights_if_it_is_said(tmp_path: Path) -> None:
     one, other = read_traces(path, heights=True)
     assert one.tolist() == [[0, 1_000, 2_000, 3_000], [10 * S, 5_000, 6_000, 7_000]]
     assert other.tolist() == [[0, 0, 0, 500]] and place_at(one, 5 * S) == (3_000, 4_000, 5_000)
-    with pytest.raises(UserError, match="line 1: has 8 numbers, but a node's line has three .* has heights"):
+    with pytest.raises(UserError, match=r"line 1: has 8 numbers, but a node's line has three .* has heights"):
         read_traces(path)
     with pytest.raises(UserError, match="line 1: has 7 numbers, but a node's line has four"):
         read_traces(written(tmp_path, "0 1 2 3 10 5 6\n"), heights=True)
