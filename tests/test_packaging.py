@@ -33,6 +33,12 @@ def test_the_lowest_protobuf_that_is_allowed_reads_the_generated_code() -> None:
     assert found and found[1] == lowest(PROJECT["project"]["dependencies"])["protobuf"]
 
 
+@pytest.mark.parametrize("file", ["CITATION.cff", ".zenodo.json", "docs/how-to/cite.md"])
+def test_what_is_cited_is_this_version(file: str) -> None:
+    found = re.findall(r'(?<!-)\bversion"?\s*[:=] *["{]?(\d+\.\d+\.\d+)', (TOP / file).read_text())
+    assert found == [PROJECT["project"]["version"]]
+
+
 def test_a_build_and_development_generate_with_the_same_protoc() -> None:
     pinned = re.search(r"^grpcio-tools==(\d+\.\d+)\.", (TOP / "requirements.txt").read_text(), re.MULTILINE)
     wanted = [one for one in PROJECT["build-system"]["requires"] if one.startswith("grpcio-tools")]

@@ -82,12 +82,12 @@ class Adapter:
         return [self.product(name) for name in built if found[name] not in ("", built[name])]
 
     def on_disk(self) -> list[str]:
-        """Return the size and the time of change of each product, which identify it; "" if it does not exist."""
+        """Return the folder, size and time of change of each product, which identify it; "" if it does not exist."""
         found = []
         for name in self.products:
             try:
                 status = self.product(name).stat()
-                found.append(f"{status.st_size} {status.st_mtime_ns}")
+                found.append(f"{self.directory.name} {status.st_size} {status.st_mtime_ns}")
             except OSError:
                 found.append("")
         return found

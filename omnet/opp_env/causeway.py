@@ -1,5 +1,7 @@
 """The description of Causeway for opp_env: a file for the folder `opp_env/database` of that program.
 
+Its name is added to `python_files` in `opp_env/opp_env.py`, the list of the files that opp_env reads.
+
 opp_env installs the OMNeT++ and INET that are named here, and sets OMNETPP_ROOT and INET_ROOT in its shell, where
 Causeway looks first. Before the file is submitted, REPOSITORY must be set to the public repository.
 """

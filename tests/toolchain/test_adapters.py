@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -65,18 +66,22 @@ def test_a_deleted_product_is_made_again(sources: Path) -> None:
     assert small().is_built()
 
 
-def test_a_product_that_was_replaced_by_a_file_from_elsewhere_is_built_anew(sources: Path) -> None:
-    """The library of an adapter for another pair, copied into this folder: make would not notice."""
-    (sources / "small" / "Makefile").write_text(
-        MAKEFILE.replace("all:", "all: $(BUILD)/made/thing\n$(BUILD)/made/thing:")
-    )
-    build(small())
-    product = small().product("made/thing")
-    assert small().is_built() and runs(small()) == 1
-    product.write_text("int others;\n")
-    assert not small().is_built()
-    build(small())
-    assert small().is_built() and product.read_text() == "int one;\n" and runs(small()) == 2
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_product_of_another_adapter_that_was_copied_here_is_built_anew(sources: Path, whole: bool) -> None:
+    """A library that was copied into this folder, or a whole folder with its stamp: make would not notice."""
+    rule = "all: $(BUILD)/made/thing\n$(BUILD)/made/thing:"
+    (sources / "small" / "Makefile").write_text(MAKEFILE.replace("all:", rule) + "\techo $(ROOT) > $@\n")
+    this, other = small(ROOT="/this"), small(ROOT="/other")
+    for adapter in (this, other):
+        build(adapter)
+    if whole:
+        shutil.copytree(other.directory, this.directory, dirs_exist_ok=True)
+    else:
+        shutil.copy2(other.product("made/thing"), this.product("made/thing"))
+    assert this.product("made/thing").read_text() == "/other\n" and other.is_built()
+    assert not this.is_built()
+    build(this)
+    assert this.is_built() and this.product("made/thing").read_text() == "/this\n"
 
 
 def test_two_simulators_have_adapters_side_by_side(sources: Path) -> None:

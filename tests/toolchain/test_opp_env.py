@@ -1,7 +1,7 @@
 """The description for opp_env (omnet/opp_env) names versions that the adapters are written for.
 
-opp_env 0.36.2 lists it, resolves its versions and prints it; installing with it needs Nix and a network, and was not
-tried.
+Once it is in that program's list of files, opp_env 0.36.2 lists it, resolves its versions and prints it; installing
+with it needs Nix and a network, and was not tried.
 """
 
 from __future__ import annotations
