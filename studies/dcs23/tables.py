@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from causeway.analysis.report.verdict import FEW, SEEDS
 from causeway.studies import scores
 from causeway.studies.dcs23.factors import COUNTED, DRAWS
 from causeway.studies.dcs23.study import AUTHORS, DYNAMIC, FIXED, MATRIX_SHAPES, OWN_MEAN, PROGRAM, RANDOM, SHAPES
@@ -66,11 +67,14 @@ def matrix(measured: Measured) -> list[str]:
                     rows.append((
                         name, draw, policy["policy"], with_interval(runs.values("entries_mean")),
                         with_interval(runs.values("violations")), with_interval(fixed.values("violations")), factor,
-                        PAPER[paper],
+                        PAPER[paper], str(len(runs.rows)),
                     ))  # fmt: skip
     if not rows:
         raise NotRun("the sweep `matrix`")
-    head = ("load", "components", "policy", "entries", "violations", "violations of a fixed clock", "factor", "paper")
+    head = (
+        "load", "components", "policy", "entries", "violations", "violations of a fixed clock", "factor", "paper",
+        "seeds",
+    )  # fmt: skip
     return lines(head, rows)
 
 
@@ -96,7 +100,7 @@ def factors(measured: Measured) -> list[str]:
 
 def _factor(dynamic: Measured, fixed: Measured, what: str) -> str:
     ratio, low, high, seeds = _ratio(dynamic, fixed, what)
-    return f"{ratio:.1f} ({low:.1f} to {high:.1f}; {seeds} seeds)"
+    return f"{ratio:.1f}, {FEW} ({seeds})" if seeds < SEEDS else f"{ratio:.1f} ({low:.1f} to {high:.1f}; {seeds} seeds)"
 
 
 def _ratio(dynamic: Measured, fixed: Measured, what: str) -> tuple[float, float, float, int]:

@@ -66,6 +66,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.parametrize(("seeds", "factor"), [(4, "2.0, too few seeds (4)"), (5, "2.0 (2.0 to 2.0; 5 seeds)")])
+def test_a_factor_of_dcs23_has_an_interval_from_five_seeds_on_and_its_row_says_how_many(
+    seeds: int, factor: str
+) -> None:
+    study = registry.get("dcs23")
+    rows = tuple(
+        {
+            "engine": "inline", "seed": seed, "entries_mean": 229.0, "violations": 200.0 if entries else 100.0,
+            "parameters": study.Params(entries=entries).model_dump(),
+        }
+        for seed in range(seeds)
+        for entries in (0, 260)
+    )  # fmt: skip
+    row = tables.module_of(study).TABLES["matrix"](Measured(study, rows))[2]
+    assert f"| {factor} |" in row and row.endswith(f"| {seeds} |")
+
+
 def small(measured: Measured) -> list[str]:
     return lines(
         ("nodes", "packets"), [(str(n), with_interval(measured.at(nodes=n).values("packets"))) for n in (4, 8)]
