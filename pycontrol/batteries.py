@@ -117,7 +117,7 @@ class Accounts:
         """Take the place of the methods of a protocol that draw energy."""
         self.runtime, self._sizes, self._emptied = runtime, dict[int, int](), set[int]()
         self.of = {
-            node: BatteryState(one, runtime._guests.get(node, True), node, self) for node, one in batteries.items()
+            node: BatteryState(one, runtime._presence.comings.get(node, True), node, self) for node, one in batteries.items()
         }
         self._begin, self._send, self._scalars = runtime._begin, runtime.send, runtime.scalars
         handle, changed = runtime._handle, vars(runtime)
@@ -185,7 +185,7 @@ class Accounts:
 
     def _switch(self, state: BatteryState, up: bool) -> None:
         state._advance()
-        if up and not state._up and state._node in self.runtime._guests:  # a new process has a new battery
+        if up and not state._up and state._node in self.runtime._presence.comings:  # a new process has a new battery
             state._left = round(state.battery.capacity_j * J)
         state._up, state._due_ps, state._load_w = up, LATEST_PS, 0.0
 
