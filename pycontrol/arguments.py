@@ -38,7 +38,7 @@ def least_bytes(network: Network | None) -> int:
 
 
 def packet(
-    node: int, peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int, network: Network | None
+    peer: Any, size_bytes: Any, interface: Any, topic: Any, nodes: int, node: int = 0, network: Network | None = None
 ) -> tuple[int, int, int, int]:
     """Validate the arguments of `send` other than the content."""
     if isinstance(network, MobileNetwork) and peer == node:

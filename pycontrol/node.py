@@ -180,7 +180,7 @@ class PerNode(Protocol):
         ):
             node = arguments.node("send", node, self._count)
             peer, size_bytes, interface, topic = arguments.packet(
-                node, peer, size_bytes, interface, topic, self._count, self.context.network
+                peer, size_bytes, interface, topic, self._count, node, self.context.network
             )
         packet = self._next_packet
         self._next_packet += 1
@@ -284,9 +284,8 @@ class PerNode(Protocol):
             ProtocolError: This object has already been used in a run.
         """
         if self.nodes:
-            raise ProtocolError(
-                f"this {type(self).__name__} has already been used in a run; a study's protocol() must make a new one"
-            )
+            name = type(self).__name__
+            raise ProtocolError(f"this {name} has already been used in a run; a study's protocol() must make a new one")
         super().start(context)
         self._noted, self._count = context.noted, context.nodes
         self._least_bytes = arguments.least_bytes(context.network)
