@@ -15,8 +15,7 @@ A handler runs at the time of its event (`self.now_ps`). Its node's state change
 timers it sets take effect one reaction time later. The contents of packets stay in this process: the simulator carries
 an id and a length.
 
-`Node` (in `handlers.py`) lists the handlers and services. `PerNode.on_window` passes an event to its handler, and
-`PerNode.send` passes an action to the simulator.
+`Node` (in `handlers.py`) lists the handlers and services. `on_window` calls handlers; `send` passes an action on.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ from causeway.pycontrol.watchdog import calls_handlers
 EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
-SEND, SET_TIMER, CANCEL_TIMER, SWITCH = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER, Act.NODE))
-MOVE, CONNECT = int(Act.MOVE), int(Act.CONNECT)
+SEND, SET_TIMER, CANCEL_TIMER = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER))
+SWITCH, MOVE, CONNECT = map(int, (Act.NODE, Act.MOVE, Act.CONNECT))
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
