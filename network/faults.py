@@ -103,7 +103,10 @@ def random_jammers(
 def random_partitions(
     nodes: Sequence[int], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Partition, ...]:
-    """Draw partitions at a rate, each with every node on a random side and with an exponential duration."""
+    """Draw partitions at a rate, each with every node on a random side and with an exponential duration.
+
+    A drawn partition with all nodes on one side separates none of them, so it is left out.
+    """
 
     def part(number: int, from_ps: int, to_ps: int) -> Partition:
         sides: tuple[list[int], list[int]] = ([], [])
@@ -111,7 +114,7 @@ def random_partitions(
             sides[int(_share(seed, number, 4 + node) < 0.5)].append(node)
         return Partition(tuple(sides[0]), tuple(sides[1]), from_ps, to_ps)
 
-    return tuple(_at_rate(seed, per_s, mean_s, until_s, part))
+    return tuple(one for one in _at_rate(seed, per_s, mean_s, until_s, part) if one.one and one.other)
 
 
 def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Callable[[int, int, int], T]) -> list[T]:

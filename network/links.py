@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, checked_arguments
+from causeway.network.field_shapes import WHOLE, checked_arguments, is_number
 from causeway.network.random import draw_unit
 from causeway.proto.contract import constant, pb
 
@@ -84,6 +84,8 @@ class Links:
             delay_ms: Returns the latency in ms, or `math.inf` where there is no link.
             fields: Any other field of Links.
         """
+        if not WHOLE.fits(sites) or sites < 1:
+            raise UserError(f"Links.of: sites is {sites!r}; allowed: a whole number, 1 and up")
         return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)]), **fields)
 
     @classmethod
@@ -91,9 +93,11 @@ class Links:
         """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
         if not WHOLE.fits(nodes) or nodes < 1:
             raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 and up")
+        if not is_number(delay_ms):
+            raise UserError(f"Links.graph: delay_ms is {delay_ms!r}; allowed: a number of milliseconds")
         table = np.full((nodes, nodes), math.inf)
-        for edge in edges:
-            pair = tuple(edge)
+        for edge in edges if isinstance(edges, Iterable) else (edges,):
+            pair = tuple(edge) if isinstance(edge, Iterable) else (edge,)
             if len(pair) != 2 or not all(WHOLE.fits(end) and 0 <= end < nodes for end in pair) or pair[0] == pair[1]:
                 raise UserError(f"Links.graph: an edge is {edge!r}; allowed: two of the nodes 0 to {nodes - 1}")
             table[pair] = table[pair[::-1]] = delay_ms

@@ -172,3 +172,8 @@ def test_faults_after_the_end_of_the_run_are_a_warning() -> None:
         "1 of 1 network faults are after the end of the run, 5 s",
     ]
     assert late_events(network, 0) == late_events(network, 10 * S) == []
+
+
+def test_a_drawn_partition_has_nodes_on_both_sides() -> None:
+    found = random_partitions(range(2), 1, per_s=5.0, mean_s=1.0, until_s=10.0)
+    assert found and all(one.one and one.other for one in found)

@@ -93,6 +93,13 @@ OUTSIDE: dict[str, tuple[Callable[[], object], str, str]] = {
     "a misspelled field": (
         lambda: cw.Links.graph(3, [(0, 1)], lss=0.1), "unknown argument of Links 'lss'", "did you mean 'loss'?",
     ),
+    "a delay as text": (lambda: cw.Links.graph(3, [(0, 1)], delay_ms="5"), "Links.graph: delay_ms is '5'", "a number"),  # type: ignore[arg-type]
+    "edges that are nodes": (lambda: cw.Links.graph(3, [1, 2]), "Links.graph: an edge is 1", "two of the nodes"),  # type: ignore[list-item]
+    "no edges": (lambda: cw.Links.graph(3, 5), "Links.graph: an edge is 5", "two of the nodes"),  # type: ignore[arg-type]
+    "half a site": (lambda: cw.Links.of(2.5, lambda a, b: 1), "Links.of: sites is 2.5", "a whole number"),  # type: ignore[arg-type]
+    "options as text": (
+        lambda: cw.Sumo("examples/streets/streets.sumocfg", options="--scale 2"), "Sumo: options is", "as in ('--",  # type: ignore[arg-type]
+    ),
     "a field too few": (lambda: cw.LinkFailure(0, 1, 5), "LinkFailure: missing a required argument", "'to_ps'"),  # type: ignore[call-arg]
     "a field too many": (lambda: cw.Segment(0, 1, 2, 3, 4), "Segment: too many positional", "arguments"),  # type: ignore[call-arg]
     "a share as text": (lambda: cw.AbstractNetwork(3, loss="0.3"), "loss is '0.3'", "a number"),
