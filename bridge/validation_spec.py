@@ -45,7 +45,7 @@ def check_spec(spec: RunSpec) -> None:
     _number(study, "the deadline (deadline_s)", spec.deadline_s, 0, 10**9)
     _field(study, "AbstractNetwork", "nodes", network.nodes)
     _check_workload(study, network.workload, network.nodes)
-    _check_faults(study, network.faults, network.nodes)
+    _check_faults(study, network.faults, network)
     changes_of(network)
     if not spec.duration_ps and not isinstance(network, InetNetwork):  # its ini file sets a sim-time-limit
         _check_end(study, network.workload)
@@ -102,13 +102,15 @@ def _check_end(study: str, workload: Workload) -> None:
         )  # fmt: skip
 
 
-def _check_faults(study: str, faults: Any, nodes: int) -> None:
+def _check_faults(study: str, faults: Any, network: AbstractNetwork | MobileNetwork) -> None:
     if not isinstance(faults, Faults):
         _refuse(study, "the network's faults", f"a {type(faults).__name__}", "Faults(time_ps=..., node=..., up=...)")
     rows = len(faults.time_ps)
     _column(study, "Faults", "time_ps", faults.time_ps, rows, ascending=True)
-    _column(study, "Faults", "node", faults.node, rows, nodes=nodes)
+    _column(study, "Faults", "node", faults.node, rows, nodes=network.nodes)
     _column(study, "Faults", "up", faults.up, rows)
+    if network.batteries:  # a node whose battery is empty is down without a row
+        return
     by_node = np.argsort(faults.node, kind="stable")
     node, up = np.asarray(faults.node)[by_node], np.asarray(faults.up)[by_node] > 0
     was_up = np.ones(rows, bool)

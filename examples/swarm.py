@@ -23,7 +23,7 @@ FLOOR, CEILING = cw.metres(20), cw.metres(150)
 
 
 class Plan(NamedTuple):
-    """Where the leader goes, and when it is there."""
+    """A leg of the leader: its target, and the time at which it arrives."""
 
     number: int
     target: Point

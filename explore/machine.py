@@ -127,7 +127,7 @@ class NodeStub:
         """Send a copy to each receiver."""
         machine, receivers = self.machine, [peer]
         if not EVERYONE <= peer < machine.count:
-            arguments.packet(node, peer, size_bytes, interface, topic, machine.count, None)
+            arguments.packet(peer, size_bytes, interface, topic, machine.count)
         if peer == EVERYONE and not (machine.model.cells and interface == WIRELESS):
             receivers = [i for i in range(machine.count) if i != node]
         kept = machine.content(content)

@@ -360,7 +360,7 @@ class Model:
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
         """Send a copy to each receiver, and return the packet's id."""
         if not EVERYONE <= peer < self.count:
-            arguments.packet(node, peer, size_bytes, interface, topic, self.count, None)
+            arguments.packet(peer, size_bytes, interface, topic, self.count)
         receivers = [i for i in range(self.count) if i != node] if peer == EVERYONE else [peer]
         for receiver in receivers:
             self._log("sent", node, self.packets, receiver, str(content))

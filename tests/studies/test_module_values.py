@@ -75,7 +75,8 @@ def test_a_changed_value_of_a_module_is_named(change: str, tmp_path: Path) -> No
 
 
 class Quiet(cw.Node):
-    pass
+    def on_broadcast(self, number, size_bytes):
+        pass
 
 
 LIST: list[int] = []
