@@ -16,7 +16,7 @@ from causeway.bridge.validation import rule_of_field
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError
 from causeway.network.faults import Jammer, LinkFailure, Partition
-from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork
+from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.network.stays import changes_of
 from causeway.network.workload import Faults, Segment, Workload
 
@@ -102,14 +102,14 @@ def _check_end(study: str, workload: Workload) -> None:
         )  # fmt: skip
 
 
-def _check_faults(study: str, faults: Any, network: AbstractNetwork | MobileNetwork) -> None:
+def _check_faults(study: str, faults: Any, network: Network) -> None:
     if not isinstance(faults, Faults):
         _refuse(study, "the network's faults", f"a {type(faults).__name__}", "Faults(time_ps=..., node=..., up=...)")
     rows = len(faults.time_ps)
     _column(study, "Faults", "time_ps", faults.time_ps, rows, ascending=True)
     _column(study, "Faults", "node", faults.node, rows, nodes=network.nodes)
     _column(study, "Faults", "up", faults.up, rows)
-    if network.batteries:  # a node whose battery is empty is down without a row
+    if getattr(network, "batteries", None):  # a node whose battery is empty is down without a row
         return
     by_node = np.argsort(faults.node, kind="stable")
     node, up = np.asarray(faults.node)[by_node], np.asarray(faults.up)[by_node] > 0

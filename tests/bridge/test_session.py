@@ -26,7 +26,7 @@ from tests.helpers.bridge_tools import FAKE, FAKE_ENVIRONMENT, TOP, small_spec, 
 
 ENDS = {
     "dies at once": "the simulator (fake) died: exit status 1; its last lines: no such model: Ghost",
-    "random bytes at first": "the simulator (fake) broke the contract: a message of 300 bytes is no frame",
+    "random bytes at first": "the simulator (fake) broke the contract: a message of 300 bytes is not a frame",
     "other contract": f"the simulator (fake) speaks contract 7, this controller speaks {CONTRACT}; rebuild it (",
     "other schema": "the simulator (fake) was built from another proto/causeway.proto (schema abababababab, here ",
     "dies": "the simulator (fake) died: exit status 9; its last lines: about to be dies",
