@@ -12,6 +12,7 @@ from causeway.errors import RunError, UserError
 from causeway.explore.checks import Checks
 from causeway.explore.model import Budget
 from causeway.explore.symmetry import SymmetricNodes
+from causeway.network.battery import Battery
 from causeway.network.faults import (
     Jammer,
     LinkFailure,
@@ -81,6 +82,7 @@ __all__ = [
     "WIRELESS_TCP",
     "AbstractNetwork",
     "Actions",
+    "Battery",
     "Budget",
     "CausalityChecker",
     "Checks",

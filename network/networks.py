@@ -44,6 +44,7 @@ from scipy.special import ndtri  # not scipy.stats, which would add half a secon
 
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
+from causeway.network.battery import Batteries, Battery, batteries_by_node
 from causeway.network.faults import NetworkFault
 from causeway.network.field_shapes import WHOLE, check, check_shapes, checked_arguments, instance_of, is_number
 from causeway.network.hexagons import hexagonal_places, tree_of
@@ -141,6 +142,8 @@ class AbstractNetwork:
     """Links with latencies, losses and bandwidths of their own. By default, any node reaches any other with `delay`."""
     stays: Stays | None = None
     """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
+    battery: Batteries = None
+    """The battery of every node, or a tuple with a battery or None for each. By default, energy is not counted."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -152,6 +155,12 @@ class AbstractNetwork:
         _check_stays(self)
         _check_faults_of_network(self.network_faults)
         _with_own_nodes(self, self.nodes)
+        _ = self.batteries
+
+    @property
+    def batteries(self) -> dict[int, Battery]:
+        """The battery of each node that has one."""
+        return batteries_by_node(self, self.battery, range(self.nodes))
 
     @property
     def longest_delay_ps(self) -> int | None:
@@ -218,6 +227,8 @@ class MobileNetwork:
     movement: Sumo | None = None
     """A simulation of SUMO whose vehicles are the hosts: `Sumo("city.sumocfg")`. It needs a station, whose timer drives
     its steps, and as many hosts as there are vehicles at once."""
+    battery: Batteries = None
+    """The battery of every host, or a tuple with a battery or None for each. By default, energy is not counted."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
@@ -239,6 +250,12 @@ class MobileNetwork:
                     f"{name} has {count} {what} for {self.hosts} hosts; allowed: one for each host, or none"
                 )
         _with_own_nodes(self, self.nodes, len(self.station_xy_mm))
+        _ = self.batteries
+
+    @property
+    def batteries(self) -> dict[int, Battery]:
+        """The battery of each host that has one."""
+        return batteries_by_node(self, self.battery, range(len(self.station_xy_mm), self.nodes))
 
     def _check_movement(self) -> None:
         """Refuse what contradicts SUMO."""

@@ -9,7 +9,9 @@ import inspect
 from functools import cache
 from typing import TYPE_CHECKING
 
-from causeway.bridge.events import Window, unpack_position
+import numpy as np
+
+from causeway.bridge.events import Kind, Window, unpack_position
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -19,10 +21,11 @@ AXES = 3
 
 
 def heights_of(window: Window) -> dict[tuple[int, int], int]:
-    """Return the heights in a window, by time and node. Most windows have none."""
+    """Return the heights that a window reports, by time and node. Most windows have none."""
     if window.z_mm is None:
         return {}
-    return dict(zip(zip(window.time_ps.tolist(), window.node.tolist(), strict=True), window.z_mm.tolist(), strict=True))
+    rows = np.flatnonzero((window.kind == Kind.STATION) & (window.z_mm != 0))
+    return {(int(window.time_ps[row]), int(window.node[row])): int(window.z_mm[row]) for row in rows}
 
 
 def report(runtime: PerNode, node: int, station: int, ref: int) -> None:

@@ -171,8 +171,9 @@ def windows(
         if places is not None:
             context.samples.update(places.samples())
         return Outcome(
-            session.engine, session.engine_version, digest.hexdigest(), window, scalars, window.measured,
-            context.samples, perf_counter() - began, controller_s, progress.windows, progress.events,
+            session.engine, session.engine_version, digest.hexdigest(), window, scalars,
+            {**window.measured, **context.scalars}, context.samples, perf_counter() - began, controller_s,
+            progress.windows, progress.events,
         )  # fmt: skip
     except (TookTooMuchMemory, OutOfMemory, MemoryError) as error:
         raise out_of_memory_error(error, protocol, session, progress.now_ps) from None

@@ -45,7 +45,7 @@ from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.errors import RunError, UserError
 from causeway.network.units import UnitError
-from causeway.pycontrol import arguments, heights, presence, vehicles
+from causeway.pycontrol import arguments, batteries, heights, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
@@ -289,6 +289,7 @@ class PerNode(Protocol):
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, *lifetime_of(context, self.packet_lifetime_ps))
         self._presence, self._traffic = presence.begin(context.network), vehicles.begin(self)
+        self._batteries = batteries.begin(self)
         self._each(context.nodes, self._make, "make")
         watch_if_wanted(self)
         self._each(context.nodes, self._begin, "on_start")

@@ -67,6 +67,8 @@ class Context:
     observers: list[Observer] = field(default_factory=list)
     samples: dict[tuple[str, str], tuple[list[int], list[float]]] = field(default_factory=dict)
     """Time series that the protocol records: (module, name) -> (times in ps, values)."""
+    scalars: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Scalars of modules, such as `node[3]`, that the protocol records: (module, name) -> value."""
     network: Network | None = None
     """The network of the run, for protocols that depend on its kind."""
     reports_all_copies: bool = False

@@ -35,6 +35,9 @@ def started(protocol: Protocol, context: Context) -> None:
     """Start the protocol, traced if this run writes a trace."""
     trace_if_wanted(protocol, context)
     _call_protocol(protocol, 0, "start(...)", protocol.start, context)
+    if getattr(context.network, "batteries", None) and not getattr(protocol, "_batteries", None):
+        name = type(protocol).__name__
+        raise UserError(f"{name} is vectorized, so its nodes cannot have batteries; use a PerNode, or battery=None")
 
 
 def finished(protocol: Protocol, now_ps: int) -> None:

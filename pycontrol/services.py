@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from causeway.bridge.events import FOREVER, IGNORED
 from causeway.deprecated import warn
 from causeway.pycontrol import arguments
+from causeway.pycontrol.batteries import BatteryState, battery_of
 from causeway.pycontrol.confined import acting, chance_of, stay_of
 from causeway.pycontrol.node_log import LOGGER, OFF, SILENT, NodeLog
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
@@ -144,6 +145,11 @@ class Services:
         """The protocol of the run; the former name of `runtime`."""
         warn("Node.host", "runtime", 4)
         return self.runtime
+
+    @Reading
+    def battery(self: Any) -> BatteryState:
+        """The node's battery, in a network with `battery=Battery(...)`."""
+        return battery_of(self.runtime, self.id)
 
     # ---- services -------------------------------------------------------------------------------------------------
     def send(self, peer: int, content: Any, size_bytes: int | None = None, interface: int = 0, topic: int = 0) -> None:

@@ -52,7 +52,7 @@ def test_the_inline_engines_own_kinds_follow_all_of_the_contracts() -> None:
 
 
 def test_a_window_has_the_columns_of_the_contract() -> None:
-    assert EVENT.names == ("kind", "time_ps", "node", "ref", "arg")
+    assert EVENT.names == ("kind", "time_ps", "node", "ref", "arg", "z_mm")
     assert set(EVENT.names) < set(Window.__slots__)  # type: ignore[attr-defined]
     assert ROW.names == COLUMNS == (*COLUMNS[:7], "topic")
     assert set(COLUMNS) < set(Actions.__slots__)  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_a_window_has_the_columns_of_the_contract() -> None:
 
 def test_an_optional_column_without_values_is_left_out_of_the_frame() -> None:
     """A new column therefore does not change the frames of protocols that do not fill it."""
-    assert schema.may_lack("Actions") == {"topic"}
+    assert schema.may_lack("Actions") == {"topic"} and schema.may_lack("Window") == {"z_mm"}
     frame = pb.Frame.FromString(framing.encode_actions(1, events.sends(*np.zeros((5, 2), np.int64))))
     assert frame.actions.topic == b"" and len(frame.actions.kind) == 2
     assert framing.actions(frame.actions).topic is None

@@ -23,9 +23,9 @@ def columns(*dtypes: type) -> st.SearchStrategy:
 
 
 WINDOWS = st.builds(
-    lambda number, end, reply, c: Window(number, end, reply, *c),
-    st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1), st.booleans(),
-    columns(np.uint8, np.int64, np.int32, np.int64, np.int32),
+    lambda number, end, reply, high, c: Window(number, end, reply, *c[:5], z_mm=c[5] if high and len(c[5]) else None),
+    st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1), st.booleans(), st.booleans(),
+    columns(np.uint8, np.int64, np.int32, np.int64, np.int32, np.int32),
 )  # fmt: skip
 ACTIONS = st.builds(
     lambda stop, c: Actions(*c, stop=stop), st.booleans(),
@@ -34,13 +34,15 @@ ACTIONS = st.builds(
 
 
 def same(a: object, b: object) -> bool:
-    names = set(type(b).__slots__) - {"topic"}  # type: ignore[attr-defined]
+    names = set(type(b).__slots__) - {"topic", "z_mm"}  # type: ignore[attr-defined]
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 
 @given(WINDOWS)
 def test_a_window_survives_writing_and_reading(window: Window) -> None:
-    assert same(framing.window(framing.decode(framing.encode_window(window)).window), window)
+    found = framing.window(framing.decode(framing.encode_window(window)).window)
+    assert same(found, window)
+    assert np.array_equal(found.z_mm, window.z_mm) or not len(window)
 
 
 @given(st.integers(0, 2**64 - 1), ACTIONS)

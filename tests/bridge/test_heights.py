@@ -70,6 +70,18 @@ def test_a_host_follows_a_trace_with_heights_to_the_millimetre(probe):
 
 
 @both
+def test_other_events_at_the_instant_of_a_report_do_not_change_it(probe):
+    class Busy(Seen):
+        def on_start(self):
+            for tick in range(20):
+                self.set_timer(tick, tick * EVERY - MS if tick else 0)
+
+    log, _ = probe.run(ad_hoc((SPIRAL, None)), 2, Busy)
+    assert {t for t, node, _ in log.other if node == 0} >= {t for t, *_ in log.places[0]} - {0}
+    assert [row for row in log.places[0] if row[2:] != place_at(SPIRAL, row[0])] == []
+
+
+@both
 def test_a_moved_host_flies_straight_to_a_height_at_its_speed(probe):
     log, _ = probe.run(ad_hoc((None, None)), 12, Flown)
     at = {t: np.array(place) for t, _, *place in log.places[1]}

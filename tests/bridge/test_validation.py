@@ -95,8 +95,8 @@ def answers_of(network: str, rows: list[tuple[int, ...]], lookaheads: list[Looka
 def controller_refusal(network: str, answer: ActionRows) -> str:
     """Return why the controller refuses the answer; "" if it does not."""
     validator = FrameValidator(spec_of(network))
-    none = [np.empty(0, EVENT[name]) for name in EVENT.names or ()]
-    first, second = (Window(number, end_ps, True, *none) for number, end_ps in ((0, 0), (1, END_PS)))
+    none = {name: np.empty(0, EVENT[name]) for name in EVENT.names or ()}
+    first, second = (Window(number, end_ps, True, **none) for number, end_ps in ((0, 0), (1, END_PS)))
     validator.check_window(first)
     validator.check_window(second)
     try:
