@@ -118,10 +118,10 @@ class SwarmStudy(cw.Study):
         "relay": [{"relay": relay, "loss": loss} for relay in (False, True) for loss in (0.0, 0.4, 0.8)]
     }
     headlines = (
-        cw.Headline("formation_error_m", "formation error", "m", "mean distance of a drone from its place"),
-        cw.Headline("joules", "energy", "J", "energy of all drones"),
+        cw.Headline("formation error", "formation_error_m", "m", "mean distance of a drone from its place"),
+        cw.Headline("energy", "joules", "J", "energy of all drones"),
     )
-    plots = (cw.Plot("Formation error over time", "swarm", "formation_error_m", kind="timeline", series="relay"),)
+    plots = (cw.Plot("Formation error over time", "swarm", "formation_error_m", kind="time", series="relay"),)
 
     def network(self, params: SwarmParams, seed: int) -> cw.MobileNetwork:
         places = tuple(shifted(START, place_of(drone, cw.metres(params.spacing_m))) for drone in range(params.drones))
