@@ -93,6 +93,19 @@ def trails(entry: Entry, folder: Path) -> str:
     return _svg(figure)
 
 
+def flights(entry: Entry, folder: Path) -> str:
+    """Return a picture of the ways of all nodes in space."""
+    ways = causeway.results.open(folder / "results").vectors("x_m OR y_m OR z_m")
+    figure = plt.figure(figsize=(5, 3.6), layout="constrained")
+    ax: Any = figure.add_subplot(projection="3d")
+    for _, way in ways.groupby("module"):
+        x, y, z = (way[way["name"] == name]["series"].iloc[0].value for name in ("x_m", "y_m", "z_m"))
+        ax.plot(x, y, z, lw=1.0, alpha=0.75)
+        ax.scatter(x[-1:], y[-1:], z[-1:], s=9)
+    ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
+    return _svg(figure)
+
+
 class Observed:
     """An observer that keeps every broadcast and delivery of a run."""
 
@@ -164,6 +177,8 @@ GALLERY = {
               "causeway run examples/rumour.py --animate 0.5", trails),
         Entry("examples/drone.py", "Cars on a trace of SUMO, a drone that the protocol moves, and a jammer.",
               "causeway run examples/drone.py --animate 0.5", trails),
+        Entry("examples/swarm.py", "Drones that keep their formation in space although packets are lost.",
+              "causeway run examples/swarm.py --animate 0.5", flights),
         Entry("examples/ring.py", "A token ring over TCP: all nodes deliver all messages in one order.",
               "causeway run examples/ring.py", deliveries),
         Entry("examples/chatter.py", "An asyncio program, unmodified, on simulated hosts.",

@@ -23,7 +23,7 @@ FLOOR, CEILING = cw.metres(20), cw.metres(150)
 
 
 class Plan(NamedTuple):
-    """A leg of the leader: its target, and the time at which it arrives."""
+    """The target of the leader, and the time at which it is there."""
 
     number: int
     target: Point
@@ -109,7 +109,7 @@ class SwarmParams(cw.Params):
         0.4, ge=0, lt=1, description="share of copies that are lost, besides those that the radio loses"
     )
     relay: bool = Field(True, description="every drone passes on the newest plan that it knows")
-    duration_s: int = Field(60, ge=5)
+    duration_s: int = Field(40, ge=5)
 
 
 class SwarmStudy(cw.Study):
@@ -118,10 +118,10 @@ class SwarmStudy(cw.Study):
         "relay": [{"relay": relay, "loss": loss} for relay in (False, True) for loss in (0.0, 0.4, 0.8)]
     }
     headlines = (
-        cw.Headline("formation_error_m", "formation error", "m", "mean distance of a drone from its place"),
-        cw.Headline("joules", "energy", "J", "energy of all drones"),
+        cw.Headline("formation error", "formation_error_m", "m", "mean distance of a drone from its place"),
+        cw.Headline("energy", "joules", "J", "energy of all drones"),
     )
-    plots = (cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay"),)
+    plots = (cw.Plot("Formation error over time", "swarm", "formation_error_m", kind="time", series="relay"),)
 
     def network(self, params: SwarmParams, seed: int) -> cw.MobileNetwork:
         places = tuple(shifted(START, place_of(drone, cw.metres(params.spacing_m))) for drone in range(params.drones))

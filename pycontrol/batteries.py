@@ -117,7 +117,7 @@ class Accounts:
         """Take the place of the methods of a protocol that draw energy."""
         self.runtime, self._sizes, self._emptied = runtime, dict[int, int](), set[int]()
         self.of = {
-            node: BatteryState(one, bool(runtime._presence.comings.get(node, 1)), node, self)
+            node: BatteryState(one, runtime._presence.comings.get(node, 1) > 0, node, self)
             for node, one in batteries.items()
         }
         self._begin, self._send, self._scalars = runtime._begin, runtime.send, runtime.scalars

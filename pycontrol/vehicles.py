@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 S_PS = 10**12
-POSITION, SPEED, ROAD, ROUTE = 0x42, 0x40, 0x50, 0x54
+POSITION, SPEED, ROAD, ROUTE = 0x39, 0x40, 0x50, 0x54
 """SUMO's ids of the variables that it reports for each vehicle."""
 SEEDS = 2**31
 QUIET = ("--no-step-log", "true", "--duration-log.disable", "true", "--no-warnings", "true")
@@ -38,6 +38,7 @@ class VehicleState(NamedTuple):
 
     x_mm: int
     y_mm: int
+    z_mm: int
     speed: float
     road: str
     route: tuple[str, ...]
@@ -106,7 +107,7 @@ class Traffic:
     def place_first(self, runtime: PerNode) -> None:
         """Put hosts where the vehicles of the first step are."""
         for name, state in self._next.items():
-            runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1)  # an absent host is put there at once
+            runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1, state.z_mm)  # absent: put there at once
 
     def step(self, runtime: PerNode) -> int | None:
         """Carry out the step that begins one reaction time from now, and let SUMO compute the next one."""
@@ -124,7 +125,9 @@ class Traffic:
             known = name in self.node_of
             speed = self._speed(self._now[name], state) if known else 1  # an absent host is moved there at once
             if speed > 0:
-                runtime.move(self.node_of[name] if known else self._node_for(name), state.x_mm, state.y_mm, speed)
+                runtime.move(
+                    self.node_of[name] if known else self._node_for(name), state.x_mm, state.y_mm, speed, state.z_mm
+                )
         for name in gone:  # at the end, so that a new vehicle gets a host that has been absent for a step
             self._there.remove(name)
             node = self.node_of.pop(name)
@@ -169,7 +172,7 @@ class Traffic:
 
     def _speed(self, old: VehicleState, new: VehicleState) -> int:
         """Return the lowest speed, in mm/s, at which a vehicle reaches its new position in time."""
-        way_mm = math.hypot(new.x_mm - old.x_mm, new.y_mm - old.y_mm)
+        way_mm = math.dist((old.x_mm, old.y_mm, old.z_mm), (new.x_mm, new.y_mm, new.z_mm))
         return math.ceil(way_mm * S_PS / self._sumo.step)
 
     def _call(self, what: str, function: Callable[..., Any], *values: Any) -> Any:
@@ -247,5 +250,7 @@ def _program(sumo: Sumo) -> str:
 
 
 def _state(values: Mapping[int, Any]) -> VehicleState:
-    x, y = values[POSITION]
-    return VehicleState(round(x * 1000), round(y * 1000), values[SPEED], values[ROAD], tuple(values[ROUTE]))
+    x, y, z = values[POSITION]
+    return VehicleState(
+        round(x * 1000), round(y * 1000), round(z * 1000), values[SPEED], values[ROAD], tuple(values[ROUTE])
+    )

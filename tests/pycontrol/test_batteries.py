@@ -184,11 +184,16 @@ def test_a_node_fails_one_reaction_time_after_its_battery_is_empty(probe: str) -
 
 
 def test_a_failed_node_draws_nothing_and_an_empty_one_that_recovers_fails_again() -> None:
-    faults = cw.Faults(np.array([S, 5 * S, 9 * S]), np.array([0, 0, 0], np.int32), np.array([0, 1, 1], np.uint8))
-    found = cw.run(Idle, cw.AbstractNetwork(1, battery=Battery(3.0, idle_w=1.0), faults=faults), until=12 * S)
-    (node,) = found.nodes
-    reaction_ps = node.downs[1] - 7 * S
-    assert 0 < reaction_ps < S and node.downs == [S, 7 * S + reaction_ps, 9 * S + reaction_ps]
+    class Helped(Idle):
+        def on_start(self):
+            super().on_start()
+            if self.id == 1:
+                self.after(9 * S - 2 * L_PS, self.recover, 0)
+
+    faults = cw.Faults(np.array([S, 5 * S]), np.array([0, 0], np.int32), np.array([0, 1], np.uint8))
+    protocol, _ = run((Battery(3.0, idle_w=1.0), None), 2, until=12 * S, make=Helped, faults=faults)
+    node = protocol.nodes[0]
+    assert node.downs == [S, 7 * S + L_PS, 9 * S + L_PS]
     assert node.battery.used_j == 3.0
 
 
