@@ -15,6 +15,7 @@ from causeway.errors import RunError, UserError
 from causeway.network.stays import Stays, changes_of
 from causeway.network.workload import LATEST_PS
 from causeway.pycontrol import presence
+from causeway.studies.external_project import ExternalProject
 from tests.helpers.drawn import examples
 
 S = 10**12
@@ -99,6 +100,11 @@ def test_a_node_that_forgets_to_leave_is_found(monkeypatch):
     right = run(network, broadcasts=cw.poisson(50))[1].scalars["missing"]
     monkeypatch.setattr(presence, "_go", forgetful)
     assert run(network, broadcasts=cw.poisson(50))[1].scalars["missing"] > 100 + right
+
+
+def test_the_stays_of_a_study_hold_in_an_inet_project_too():
+    own = cw.AbstractNetwork(3, stays=TABLE)
+    assert ExternalProject("my.ini", "General").instead_of(own).stays is TABLE
 
 
 def test_a_node_that_goes_cannot_send():

@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from causeway.bridge import engines
+from causeway.bridge.engines import omnet_query
 from causeway.errors import UserError
 from causeway.network.networks import MobileNetwork
 from causeway.network.stays import Stays
 from causeway.network.traffic import Sumo
+from causeway.studies import registry
+from causeway.studies.external_project import plan_external
 from tests.helpers.edits import edited
 
 TOP = Path(__file__).resolve().parents[2]
@@ -194,6 +197,15 @@ def test_a_sumo_that_dies_ends_the_run_with_one_line(tmp_path):
         _, words = run.communicate(timeout=120)
     assert run.returncode != 0
     assert "SUMO" in words.splitlines()[-1]
+
+
+def test_hosts_of_an_inet_project_are_refused_as_vehicles(monkeypatch):
+    """It ran without SUMO before."""
+    monkeypatch.setattr(omnet_query, "runs_of", lambda ini, config: [omnet_query.IniRun(0, {}, 1)])
+    study = registry.get(str(TOP / "examples" / "warning.py"))
+    with pytest.raises(UserError, match="run it without --ini") as error:
+        plan_external(study, "my.ini", "General", "**.host[*]", {})
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
