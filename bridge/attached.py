@@ -42,7 +42,7 @@ class AttachedSession(PairSession):
         self._deadline_s = NO_DEADLINE_S
         self._simulator = ExternalProcess()
         self._transport = Transport(endpoint, "the simulation ended before the run was over")
-        self._handshake()
+        self.greet(self._spec)
 
 
 class AttachEngine:

@@ -49,6 +49,8 @@ class RunSpec:
     still ends at once if the controller dies."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options that only this engine understands (e.g. another omnetpp.ini)."""
+    ahead: Any = field(default=None, repr=False, compare=False)
+    """The simulator that may have been started ahead of this run (`bridge/ahead.py`)."""
 
     @property
     def reports_all_copies(self) -> bool:

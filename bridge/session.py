@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from causeway.bridge import framing
+from causeway.bridge.ahead import Launch
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.events import Actions, Window
 from causeway.bridge.process import Simulator
@@ -38,7 +40,7 @@ def open_session(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> PairSession:
-    """Start a simulator and do the handshake.
+    """Start a simulator, or take the one that was started ahead of the run, and do the handshake.
 
     Args:
         spec: The run.
@@ -47,9 +49,14 @@ def open_session(
         environment: Additional environment variables for it.
         directory: Its working directory.
     """
-    session = PairSession(spec, engine)
+    launch, ahead = Launch(command, environment or {}, directory), spec.ahead
+    ready: PairSession | None = None if ahead is None or ahead.starting else ahead.take(launch)
+    session = ready or PairSession(replace(spec, ahead=None), engine)
     try:
-        session.start(command, environment or {}, directory)
+        if ready is None:
+            session.start(launch)
+        if ahead is None or not ahead.starting:
+            session.greet(spec)
     except BaseException:
         session.close()
         raise
@@ -82,20 +89,25 @@ class PairSession:
         self._number = 0
         self._deadline_s = spec.deadline_s
 
-    def start(self, command: Sequence[str], environment: Mapping[str, str], directory: Path | None) -> None:
-        """Listen, start the simulator and do the handshake."""
+    def start(self, launch: Launch) -> None:
+        """Listen, and start the simulator."""
+        self.launch = launch
         if self._spec.record_to is not None:
             self._recorder = Recorder(self._spec.record_to)
         self._transport = Transport(self._spec.options.get("endpoint", "ipc"))
         deadline_s = NO_DEADLINE_S if self._spec.pauses else ADAPTER_DEADLINES * self._deadline_s
         deadline = {"CAUSEWAY_DEADLINE_S": repr(deadline_s)}
-        self._simulator = Simulator(
-            self.engine, command, {**environment, **self._transport.environment, **deadline}, directory
-        )
-        self._handshake()
+        environment = {**launch.environment, **self._transport.environment, **deadline}
+        self._simulator = Simulator(self.engine, launch.command, environment, launch.directory)
 
-    def _handshake(self) -> None:
+    def lives(self) -> bool:
+        """Return whether the simulator has not died."""
+        return self._simulator is not None and self._simulator.death() is None
+
+    def greet(self, spec: RunSpec) -> None:
+        """Do the handshake, with the description of the run."""
         assert self._transport is not None
+        self._spec = replace(spec, ahead=None)
         frame = self._receive()
         self._transport.peer_is_connected()
         if frame.WhichOneof("body") != "hello":

@@ -7,8 +7,8 @@ It writes learn_flooding.zip (the policy, which it loads if it is there), .svg (
 each run), and prints a table.
 """
 
+import argparse
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ class Team(gymnasium.Env[Any, Any]):
         return [host for host in self.turns.episode.nodes if isinstance(host, Host)]
 
 
-def train(updates: int = 32) -> Any:
+def train(updates: int) -> Any:
     """Return the policy of all hosts, and draw what its decisions earned while it learned."""
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env
@@ -165,15 +165,21 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 if __name__ == "__main__":
     from stable_baselines3 import PPO
 
+    options = argparse.ArgumentParser()
+    options.add_argument("engines", nargs="*", default=["inline"])
+    options.add_argument("--updates", type=int, default=32, help="of the policy, in its training")
+    options.add_argument("--seeds", type=int, default=len(UNSEEN), help="of the evaluation")
+    wanted = options.parse_args()
+    UNSEEN = UNSEEN[: wanted.seeds]
     if not Path("learn_flooding.zip").exists():
-        train().save("learn_flooding")
+        train(wanted.updates).save("learn_flooding")
     policy = PPO.load("learn_flooding", device="cpu")
     rules: dict[str, Any] = {"learned": lambda seen, chances: policy.predict(seen, deterministic=True)[0]}
     for p in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0):
         rules[f"p = {p}"] = lambda seen, chances, p=p: chances.random() < p
     for most in (2, 3, 4):
         rules[f"fewer than {most} copies"] = lambda seen, chances, most=most: seen[1] < most
-    found = [evaluate(engine, *rule) for engine in sys.argv[1:] or ["inline"] for rule in rules.items()]
+    found = [evaluate(engine, *rule) for engine in wanted.engines for rule in rules.items()]
     table = pd.DataFrame([row for rows in found for row in rows]).round(6)
     table.to_csv("learn_flooding.csv", index=False)
     print(compared(table).to_string())

@@ -7,8 +7,8 @@ It writes learn_retry.zip (the policy, which it loads if it is there), .svg (the
 each run), and prints a table.
 """
 
+import argparse
 import math
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ def environment(engine: str, rule: str = "learned") -> Any:
     return cw.learn.parallel_env(make, network, broadcasts=load, episode=cw.seconds(5), engine=engine)
 
 
-def train(updates: int = 30) -> Any:
+def train(updates: int) -> Any:
     """Return the policy that all hosts share, and draw what its decisions earned while it learned."""
     import supersuit
     from stable_baselines3 import PPO
@@ -163,14 +163,20 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 if __name__ == "__main__":
     from stable_baselines3 import PPO
 
+    options = argparse.ArgumentParser()
+    options.add_argument("engines", nargs="*", default=["inline"])
+    options.add_argument("--updates", type=int, default=30, help="of the policy, in its training")
+    options.add_argument("--seeds", type=int, default=len(UNSEEN), help="of the evaluation")
+    wanted = options.parse_args()
+    UNSEEN = UNSEEN[: wanted.seeds]
     if not Path("learn_retry.zip").exists():
-        train().save("learn_retry")
+        train(wanted.updates).save("learn_retry")
     policy = PPO.load("learn_retry", device="cpu")
     rules: dict[str, Any] = {"learned": lambda seen: policy.predict(seen, deterministic=True)[0]}
     rules["mobile20"] = lambda seen: [0] * HOSTS
     for number, wait_s in enumerate(WAITS_S):
         rules[f"{wait_s} s"] = lambda seen, number=number: [number] * HOSTS
-    found = [evaluate(engine, *rule) for engine in sys.argv[1:] or ["inline"] for rule in rules.items()]
+    found = [evaluate(engine, *rule) for engine in wanted.engines for rule in rules.items()]
     table = pd.DataFrame([row for rows in found for row in rows]).round(6)
     table.to_csv("learn_retry.csv", index=False)
     print(compared(table).to_string())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
+from causeway.bridge import engines
+from causeway.bridge.ahead import Ahead
 from causeway.errors import UserError
 from causeway.learn.agent import Agent, check_agent
 from causeway.learn.decisions import Decisions, agents_of
@@ -21,9 +24,10 @@ from causeway.studies.stepped_run import SteppedRun
 class Episode(SteppedRun[Node]):
     """A run that pauses at each decision of its agents. A new one has started, but has handled no event yet."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, ahead: Ahead) -> None:
         super().__init__(job)
         self.decisions = Decisions(self._prepare().reaction_ps)
+        self._started.spec = replace(self._started.spec, ahead=ahead)
         protocol = self._started.protocol
         if not isinstance(protocol, PerNode):
             raise UserError(f"{type(protocol).__name__} has no nodes, so that none of them can be an agent")
@@ -55,6 +59,11 @@ class Episode(SteppedRun[Node]):
         if self.decisions.over:
             self._advance()
 
+    def start_next(self) -> None:
+        """Start the simulator of the episode with the next seed."""
+        spec = self._started.spec
+        spec.ahead.start(engines.get(self._job.engine), replace(spec, seed=self.seed + 1))
+
     def result(self) -> Run[Node]:
         """Return the results of the run.
 
@@ -73,6 +82,7 @@ class Episodes:
         self._made_of = request, params, seed
         self._job = request.jobs([dict(params or {})], [seed])[0]
         self._next_seed = seed
+        self._simulator = Ahead()
         self._ahead: Episode | None = None
         self.now: Episode | None = None
         """The current episode, or the last one after its end."""
@@ -92,26 +102,30 @@ class Episodes:
         """Begin an episode and return it at its first decision. The default seed is the previous one plus 1."""
         if self.now is not None:
             self.now.close()
+        in_turn = seed is None or int(seed) == self._next_seed
         if seed is not None:
             self._next_seed = int(seed)
         ahead, self._ahead = self._begin_ahead(), None
         if ahead.seed != self._next_seed:
             ahead.close()
-            ahead = Episode(self._job.but(seed=self._next_seed))
+            ahead = Episode(self._job.but(seed=self._next_seed), self._simulator)
         self._next_seed += 1
         self.now = ahead
         ahead.go_on({})
+        if in_turn:  # the next episode will probably have the next seed, too
+            ahead.start_next()
         return ahead
 
     def close(self) -> None:
         """End the current episode, and the next one if it has been prepared."""
+        self._simulator.close()
         for episode in (self.now, self._ahead):
             if episode is not None:
                 episode.close()
 
     def _begin_ahead(self) -> Episode:
         if self._ahead is None:
-            self._ahead = Episode(self._job.but(seed=self._next_seed))
+            self._ahead = Episode(self._job.but(seed=self._next_seed), self._simulator)
         return self._ahead
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -190,6 +191,55 @@ def test_closing_in_the_middle_leaves_no_process(engine):
     env.step(dict.fromkeys(env.agents, 0))
     env.close()
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+def children():
+    return {process.pid for process in psutil.Process().children(recursive=True)}
+
+
+def played_digest(env, seed):
+    return played(env, seed)[-1][4]["node_0"]["digest"]
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_the_next_simulator_is_started_ahead_and_changes_no_digest(engine):
+    before, fresh = children(), parallel(engine)
+    wanted = [played_digest(fresh, seed) for seed in (8, 30, 10)]
+    fresh.close()
+    env = parallel(engine, seed=7)
+    played(env, None)
+    (ready,) = children() - before
+    env.reset()
+    assert ready in children(), "the second episode took it"
+    assert played_digest(env, 8) == wanted[0]
+    assert played_digest(env, 30) == wanted[1], "another seed than expected"
+    played(env, 9)
+    assert played_digest(env, None) == wanted[2]
+    env.close()
+    assert children() <= before
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_simulator_that_died_while_it_waited_for_its_episode_is_replaced(engine):
+    before, env = children(), parallel(engine, seed=7)
+    wanted = played_digest(env, 8)
+    played(env, 7)
+    played(env, None)
+    (ready,) = children() - before
+    os.kill(ready, signal.SIGKILL)
+    assert played_digest(env, 8) == wanted
+    env.close()
+    assert children() <= before
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_an_environment_that_nobody_closes_leaves_no_process(engine):
+    before, env = children(), parallel(engine)
+    env.reset()
+    assert len(children() - before) == 2
+    del env
+    gc.collect()
+    assert children() <= before
 
 
 class Acting(Talker):

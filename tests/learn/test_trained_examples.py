@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -60,3 +63,18 @@ def test_a_run_by_a_fixed_rule_is_the_stored_one(name, rule, choose):
     kept = runs[(runs.network == "inline") & (runs.rule == rule) & (runs.seed == 1001)].iloc[0]
     for column, value in row.items():
         assert kept[column] == (pytest.approx(value, abs=2e-6) if isinstance(value, float | np.floating) else value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_trains_a_policy_and_prints_the_table_of_its_evaluation(name, tmp_path):
+    for library in ("torch", "stable_baselines3", "supersuit"):
+        pytest.importorskip(library)
+    command = [sys.executable, str(TOP / "examples" / f"{name}.py"), "inline", "--updates", "1", "--seeds", "2"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOP), *sys.path])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / f"{name}.zip").stat().st_size > 0 and "<svg" in (tmp_path / f"{name}.svg").read_text()
+    runs = pd.read_csv(tmp_path / f"{name}.csv")
+    assert set(runs.rule) == set(stored(name).rule) and (runs.groupby("rule").size() == 2).all()
+    assert "learned_more" in done.stdout and "nan" not in done.stdout.lower()
