@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from causeway.bridge.engines.omnet_inet import launch_own
 from causeway.errors import UserError
+from causeway.network.networks import AbstractNetwork
+from causeway.studies.external_project import ExternalProject
 from causeway.toolchain.model_projects import find_models
+from causeway.toolchain.omnet_find import find_omnetpp
 from tests.helpers.made_up_installations import install, install_inet, library
 
 pytestmark = pytest.mark.usefixtures("nothing_installed")
@@ -60,6 +64,21 @@ def test_a_simu5g_that_does_not_fit_is_refused_with_the_pair_to_choose(
     assert f"--omnetpp {inet.parent / 'omnetpp-6.1'} --inet {inet}, or set SIMU5G_ROOT" in said
     (root / "src" / "libsimu5g.so").write_bytes(b"")
     assert "has no complete src/libsimu5g.so: build it with make makefiles && make MODE=release" in refusal()
+
+
+def test_a_simulation_loads_the_models_of_the_network_and_of_the_command(inet: Path, tmp_path: Path) -> None:
+    root = simu5g(inet.parent / "simu5g", inet)
+    (tmp_path / "mine").mkdir()
+    (inet / "examples").mkdir()
+    ini = tmp_path / "mine" / "my.ini"
+    external = ExternalProject(str(ini), "C", "**.ue[*]", models=("simu5g",))
+    network = external.instead_of(AbstractNetwork(2))
+    assert network.models == ("simu5g",) and external.reported["with"] == "simu5g"
+    found = find_omnetpp()
+    assert found is not None
+    launch = launch_own(network, found)
+    assert launch.libraries[-1] == str(root / "src" / "simu5g")
+    assert launch.ned_path == (inet / "src", inet / "examples", root / "src", root / "simulations", ini.parent)
 
 
 def test_an_unknown_project_is_refused_with_the_known_one(inet: Path) -> None:
