@@ -65,7 +65,7 @@ def table1_exponential(measured: Measured) -> list[str]:
         for name, detector, runs, suffix in (
             ("no detector", "none", looks, ""), ("Mostefaoui, not detected", "mostefaoui", looks, left),
             ("hash", "hash", hashes, left),
-        )
+        ) if runs.rows
     ]  # fmt: skip
     return lines((f"{len(looks.rows)} seeds, 95 % intervals", "published", "messages", "deliveries"), rows)
 

@@ -309,11 +309,15 @@ def is_fitted(_row: dict[str, Any], _point: dict[str, Any]) -> bool:
 
 
 def _slower(measured: Measured, row: dict[str, Any]) -> list[float]:
-    """Return the additional delay of deliveries to walking hosts, over the mean of standing hosts at this rate."""
-    point = {name: value for name, value in row["parameters"].items() if name != "experiment"}
-    standing = measured.at(**INET, **{**point, "experiment": "static"}).values("delivery_delay_s")
-    mean = sum(standing) / len(standing) if standing else 0.0
-    return [one - mean for one in measured.at(**INET, **row["parameters"]).values("delivery_delay_s")] if mean else []
+    """Return the additional delay of deliveries to walking hosts at this rate, for each seed with both runs.
+
+    With the same seed, hosts begin at the same places.
+    """
+    points = (dict(row["parameters"]), {**row["parameters"], "experiment": "static"})
+    walking, standing = (
+        {run["seed"]: run["delivery_delay_s"] for run in measured.at(**INET, **point).rows} for point in points
+    )
+    return [walking[seed] - standing[seed] for seed in sorted(walking.keys() & standing.keys())]
 
 
 PAIRED = {"delivery delay, walking more than standing (s)": _slower}

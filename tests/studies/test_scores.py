@@ -142,3 +142,19 @@ def test_every_study_has_scores_under_three_readings_and_lists_the_readings_trie
     module = tables.module_of(registry.get(name))
     assert len(module.READINGS) == 3 and module.TRIED
     assert {"scores", "tried"} <= module.TABLES.keys()
+
+
+def test_what_walking_adds_is_the_difference_of_runs_with_the_same_seed() -> None:
+    study = registry.get("mobile20")
+    module = tables.module_of(study)
+    paired = "delivery delay, walking more than standing (s)"
+    row = next(one for one in scores.numbers(Measured(study, ()), module) if one["quantity"] == paired)
+    standing = study.Params(rate=25.0).model_dump()
+    walking = study.Params(**row["parameters"]).model_dump()
+    rows = tuple(
+        {"engine": "omnet", "seed": seed, "parameters": point, "delivery_delay_s": 0.2 + seed + more}
+        for point, more, seeds in ((standing, 0.0, 3), (walking, 0.05, 5))
+        for seed in range(seeds)
+    )
+    values = module.PAIRED[paired](Measured(study, rows), row)
+    assert values == pytest.approx([0.05] * 3), "two of the five have no run to compare with"
