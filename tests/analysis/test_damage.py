@@ -385,7 +385,7 @@ def test_a_log_that_names_files_of_others_is_refused(tmp_path):
     log.write_text(text)
     shutil.rmtree(folder / "tables" / delta.COPIES)
     delta.forget_versions()
-    with pytest.raises(UserError, match="no file of a result folder"):
+    with pytest.raises(UserError, match="not a file of a result folder"):
         store.read_arrow(folder, "runs")
 
 
