@@ -76,6 +76,17 @@ def test_nothing_is_owed_to_those_who_left(engine):
     assert done.scalars["missing"] == 0
 
 
+def test_who_comes_and_goes_violates_no_order():
+    """With a constant delay, copies arrive in the order of broadcasts, so flooding is causal; with others it is not."""
+    stays = Stays.poisson(150, per_s=20, mean_s=2, seed=4, first=2, present=30)
+    load = cw.Workload(2, segments=(cw.Segment(0, 50.0), cw.Segment(cw.seconds(7), 0.0)))
+    violations = [
+        run(cw.AbstractNetwork(150, stays=stays, delay=delay), until=8 * S, broadcasts=load)[1].scalars["violations"]
+        for delay in (cw.constant_delay(30), cw.uniform_delay(10, 50))
+    ]
+    assert violations[0] == 0 < violations[1]
+
+
 def test_engines_agree_on_who_comes_and_goes():
     pytest.importorskip("causeway")
     from causeway.bridge import engines
