@@ -59,10 +59,10 @@ class Episode(SteppedRun[Node]):
         if self.decisions.over:
             self._advance()
 
-    def start_next(self) -> None:
-        """Start the simulator of the episode with the next seed."""
+    def start_next(self, seed: int) -> None:
+        """Start the simulator of the next episode, which will probably have this seed."""
         spec = self._started.spec
-        spec.ahead.start(engines.get(self._job.engine), replace(spec, seed=self.seed + 1))
+        spec.ahead.start(engines.get(self._job.engine), replace(spec, seed=seed))
 
     def result(self) -> Run[Node]:
         """Return the results of the run.
@@ -82,6 +82,8 @@ class Episodes:
         self._made_of = request, params, seed
         self._job = request.jobs([dict(params or {})], [seed])[0]
         self._next_seed = seed
+        self.seed_step = 1
+        """The difference of the seeds of two episodes, if nobody gives a seed."""
         self._simulator = Ahead()
         self._ahead: Episode | None = None
         self.now: Episode | None = None
@@ -109,11 +111,11 @@ class Episodes:
         if ahead.seed != self._next_seed:
             ahead.close()
             ahead = Episode(self._job.but(seed=self._next_seed), self._simulator)
-        self._next_seed += 1
+        self._next_seed += self.seed_step
         self.now = ahead
         ahead.go_on({})
-        if in_turn:  # the next episode will probably have the next seed, too
-            ahead.start_next()
+        if in_turn:
+            ahead.start_next(self._next_seed)
         return ahead
 
     def close(self) -> None:

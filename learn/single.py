@@ -89,11 +89,18 @@ def vector_env(copies: int, protocol: Any, network: Any = None, *, seed: int = 1
     """Return a Gymnasium VectorEnv of copies of `gym_env`, each in a process of its own.
 
     Args:
-        copies: The number of environments. The first episodes have the seeds from `seed` on.
+        copies: The number of environments. Their episodes have the seeds from `seed` on: no two have the same one.
         protocol: As in `parallel_env`.
         network: As in `parallel_env`.
         seed: The seed of the first copy's first episode.
         more: Further arguments of `gym_env`.
     """
-    make = [partial(gym_env, protocol, network, seed=seed + copy, **more) for copy in range(copies)]
+    make = [partial(_member, copies, protocol, network, seed=seed + copy, **more) for copy in range(copies)]
     return gymnasium.vector.AsyncVectorEnv(make, context="spawn")
+
+
+def _member(copies: int, protocol: Any, network: Any, **more: Any) -> Single:
+    """Return one of the copies. Its next seeds leave out those of the others."""
+    env = gym_env(protocol, network, **more)
+    env._env._episodes.seed_step = copies
+    return env

@@ -6,6 +6,7 @@ import gc
 import os
 import pickle
 import signal
+import time
 import warnings
 
 import numpy as np
@@ -240,6 +241,54 @@ def test_an_environment_that_nobody_closes_leaves_no_process(engine):
     del env
     gc.collect()
     assert children() <= before
+
+
+def ended(pids):
+    """Return True once these processes are gone; the kernel ends a simulator after the death of its member."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end and any(psutil.pid_exists(pid) for pid in pids):
+        time.sleep(0.05)
+    return not any(psutil.pid_exists(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_simulator_of_a_member_that_dies_is_reported_and_no_process_is_left(engine):
+    vector = learn.vector_env(2, Talker, NETWORKS[engine], others=always, episode=SECOND, engine=engine)
+    vector.reset()
+    member = psutil.Process(vector.processes[1].pid)
+    found = [process.pid for one in vector.processes for process in psutil.Process(one.pid).children(recursive=True)]
+    for process in member.children(recursive=True):
+        process.kill()
+    with pytest.raises(RunError, match="killed by SIGKILL"):
+        for _ in range(20):
+            vector.step(np.array([1, 1]))
+    vector.close()
+    assert len(found) == 4 and ended([*found, *(one.pid for one in vector.processes)])
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_member_that_dies_takes_its_simulators_with_it(engine):
+    vector = learn.vector_env(2, Talker, NETWORKS[engine], others=always, episode=SECOND, engine=engine)
+    vector.reset()
+    found = [process.pid for one in vector.processes for process in psutil.Process(one.pid).children(recursive=True)]
+    vector.processes[1].kill()
+    with pytest.raises((EOFError, ConnectionError)):
+        for _ in range(20):
+            vector.step(np.array([1, 1]))
+    vector.close(terminate=True)
+    assert len(found) == 4 and ended([*found, *(one.pid for one in vector.processes)])
+
+
+def test_members_of_a_vector_environment_share_no_episode():
+    vector = learn.vector_env(2, Talker, NETWORKS["inline"], seed=7, others=always, episode=SECOND)
+    _, infos = vector.reset()
+    seeds = set(enumerate(infos["seed"]))
+    for _ in range(30):
+        _, _, _, _, infos = vector.step(np.array([1, 1]))
+        seeds |= {(copy, seed) for copy, seed in enumerate(infos["seed"])}
+    vector.close()
+    first, second = ({seed for copy, seed in seeds if copy == member} for member in (0, 1))
+    assert {7, 9, 11} <= first and {8, 10, 12} <= second and not first & second
 
 
 class Acting(Talker):

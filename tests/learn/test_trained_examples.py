@@ -72,7 +72,7 @@ def test_an_example_trains_a_policy_and_prints_the_table_of_its_evaluation(name,
         pytest.importorskip(library)
     command = [sys.executable, str(TOP / "examples" / f"{name}.py"), "inline", "--updates", "1", "--seeds", "2"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOP), *sys.path])}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / f"{name}.zip").stat().st_size > 0 and "<svg" in (tmp_path / f"{name}.svg").read_text()
     runs = pd.read_csv(tmp_path / f"{name}.csv")
