@@ -121,7 +121,7 @@ class SwarmStudy(cw.Study):
         cw.Headline("formation error", "formation_error_m", "m", "mean distance of a drone from its place"),
         cw.Headline("energy", "joules", "J", "energy of all drones"),
     )
-    plots = (cw.Plot("Formation error over time", "swarm", "formation_error_m", kind="time", series="relay"),)
+    plots = (cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay"),)
 
     def network(self, params: SwarmParams, seed: int) -> cw.MobileNetwork:
         places = tuple(shifted(START, place_of(drone, cw.metres(params.spacing_m))) for drone in range(params.drones))

@@ -27,6 +27,7 @@ needs_ns3 = [
         pytest.param("flood.json", ["flood.py"]),
         pytest.param("flood-causal.json", ["flood.py", "--set", "causal=true"]),
         pytest.param("drone-ns3.json", ["drone.py", "--engine", "ns3"], marks=needs_ns3),
+        pytest.param("swarm-ns3.json", ["swarm.py", "--set", "duration_s=5", "--engine", "ns3"], marks=needs_ns3),
         pytest.param("rumour-ns3.json", ["rumour.py", "--set", "hosts=30", "--engine", "ns3"], marks=needs_ns3),
     ],
 )
