@@ -139,11 +139,15 @@ def test_an_agent_that_asks_in_its_decision_decides_at_the_next_instant_with_eve
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_step_without_traffic_is_one_exchange_with_the_engine(engine):
     idle = cw.MobileNetwork(hosts=NODES, area_mm=(0, 0, 100_000, 100_000)) if engine == "ns3" else NETWORKS[engine]
-    env = learn.parallel_env(Talker, idle, episode=SECOND, engine=engine)
-    steps = len(played(env, 1, lambda _: 0)) - 1
-    env.close()
-    assert steps == 9, "the first decision is in the reset"
-    assert env.episode._outcome.windows <= steps + 1, "one for each step, and one for the start"
+    steps, exchanges = [], []
+    for episode in (SECOND, 3 * SECOND):
+        env = learn.parallel_env(Talker, idle, episode=episode, engine=engine)
+        steps.append(len(played(env, 1, lambda _: 0)) - 1)
+        env.close()
+        exchanges.append(env.episode._outcome.windows)
+    assert steps == [9, 29], "the first decision is in the reset"
+    assert exchanges[1] - exchanges[0] == steps[1] - steps[0]
+    assert exchanges[0] <= steps[0] + 2, "the start and the end of a run are one exchange each"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
