@@ -55,12 +55,14 @@ def command(tmp_path: Path):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     )  # fmt: skip
-    assert wait_for(lambda: simulators(mark) or process.poll() is not None)
-    time.sleep(1.0)  # well into the run
-    yield process, mark
-    if process.poll() is None:
-        process.kill()
-    process.communicate()
+    try:
+        assert wait_for(lambda: simulators(mark) or process.poll() is not None)
+        time.sleep(1.0)  # well into the run
+        yield process, mark
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
 
 
 def test_when_the_whole_command_is_killed_nothing_is_left(command, tmp_path: Path) -> None:
