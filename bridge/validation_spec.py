@@ -17,6 +17,7 @@ from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError
 from causeway.network.faults import Jammer, LinkFailure, Partition
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
+from causeway.network.random import QUANTILE_BINS
 from causeway.network.stays import changes_of
 from causeway.network.workload import Faults, Segment, Workload
 
@@ -173,8 +174,10 @@ def _check_link_failure(study: str, what: str, one: LinkFailure, network: Abstra
 
 def _check_abstract(study: str, network: AbstractNetwork) -> None:
     table = np.asarray(network.delay)
-    if table.ndim != 1 or len(table) < 2 or table.dtype.kind != "f":
-        _refuse(study, "the delays' quantiles", f"{table.dtype}, {table.shape}", "floats, two or more")
+    if table.shape != (QUANTILE_BINS + 1,) or table.dtype.kind != "f":
+        points = QUANTILE_BINS + 1
+        allowed = f"{points} floats, as numpy.quantile(measured_ns, numpy.linspace(0, 1, {points}))"
+        _refuse(study, "the delays' quantiles", f"{table.dtype}, {table.shape}", allowed)
     bad = np.flatnonzero(~((table >= 0) & (table <= LONGEST_DELAY_NS)))  # NaN is neither
     if len(bad):
         most = f"{LONGEST_DELAY_NS / 1e9:,.0f} s"

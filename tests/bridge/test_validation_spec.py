@@ -53,6 +53,7 @@ def test_a_bad_run_is_refused(change: dict[str, Any], reported: str) -> None:
     ("change", "reported"),
     [
         ({"delay": constant_delay(math.nan)}, "the delay at quantile 0 is nan ns; allowed: 0 to"),
+        ({"delay": np.sort(np.array([5e6, 1e6]))}, r"the delays' quantiles is float64, \(2,\); allowed: 16385 floats"),
         ({"delay": constant_delay(-1.0)}, "the delay at quantile 0 is -1000000.0 ns; allowed: 0 to"),
         ({"delay": constant_delay(1e18)}, r"the delay at quantile 0 is 1e\+24 ns; allowed: 0 to"),
         ({"loss": 1.5}, "the loss is 1.5; allowed: a number, 0 to 1"),
