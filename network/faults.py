@@ -22,6 +22,8 @@ from causeway.proto.contract import pb
 
 STREAM_TROUBLE = int(pb.RandomStream.TROUBLE)
 S_PS = 10**12
+MOST_DRAWN = 1_000_000
+"""The most faults that a rate may give on average. Each is compared with each packet."""
 T = TypeVar("T")
 
 
@@ -107,6 +109,8 @@ def random_partitions(
 
     A drawn partition with all nodes on one side separates none of them, so it is left out.
     """
+    if isinstance(nodes, int):
+        raise UserError(f"the nodes of random_partitions are {nodes}; allowed: their ids, as in range({nodes})")
 
     def part(number: int, from_ps: int, to_ps: int) -> Partition:
         sides: tuple[list[int], list[int]] = ([], [])
@@ -121,6 +125,11 @@ def _at_rate(seed: int, per_s: float, mean_s: float, until_s: float, make: Calla
     for name, value in (("per_s", per_s), ("mean_s", mean_s), ("until_s", until_s)):
         if not 0 <= value < math.inf:  # refuses NaN, too
             raise UserError(f"the {name} of random link failures, jammers or partitions is {value}; allowed: 0 and up")
+    if per_s * until_s > MOST_DRAWN:
+        raise UserError(
+            f"{per_s:g} per second until {until_s:g} s are more than {MOST_DRAWN:,} random link failures, jammers or "
+            "partitions; mean_s and until_s are numbers of seconds, as in until_s=60.0"
+        )
     made: list[T] = []
     at_s = 0.0
     while per_s > 0:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from causeway.network.networks import Network
 
 OWNER = "run"
-S_PS = 10**12
+S_PS, US_PS = 10**12, 10**6
 NAME = "causeway warning"
 KEPT = (pc.field("owner") == OWNER) & (pc.field("name") == NAME)
 """Selects the warnings among the rows of the table `attributes`."""
@@ -44,6 +44,23 @@ def late_events(network: Network, end_ps: int) -> list[str]:
         if end_ps and late:
             found.append(f"{late} of {len(begin_ps)} {what} are after the end of the run, {end_ps / S_PS:g} s")
     return found
+
+
+def early_events(network: Network) -> list[str]:
+    """Return a line for what ends or happens so early that its time is a number of seconds, in all likelihood."""
+    script, stays = network.workload.script, network.stays
+    times = {
+        "broadcasts of the script are": () if script is None else script.time_ps,
+        "segments of the workload begin": [one.start_ps for one in network.workload.segments],
+        "failures and recoveries of nodes are": network.faults.time_ps,
+        "network faults end": [one.to_ps for one in getattr(network, "network_faults", ())],
+        "stays of nodes end": () if stays is None else stays.to_ps,
+    }
+    return [
+        f"{early} of {len(at_ps)} {what} in the first microsecond; times are picoseconds, as seconds(2) returns them"
+        for what, at_ps in times.items()
+        if (early := int(np.count_nonzero((np.asarray(at_ps) > 0) & (np.asarray(at_ps) < US_PS))))
+    ]
 
 
 def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:

@@ -34,7 +34,7 @@ from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import network_code, project_code
 from causeway.studies.registry import Resolved
-from causeway.studies.run_warnings import as_rows, late_events
+from causeway.studies.run_warnings import as_rows, early_events, late_events
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_folder_of
@@ -272,7 +272,8 @@ class StartedRun:
 
 
 def _warnings(job: Job, spec: RunSpec, outcome: Outcome) -> list[str]:
-    doubts = [*late_events(spec.network, spec.duration_ps), *(job.external.doubts if job.external else [])]
+    doubts = [*early_events(spec.network), *late_events(spec.network, spec.duration_ps)]
+    doubts += job.external.doubts if job.external else []
     if not outcome.finish.unused:
         return doubts
     from causeway.bridge.engines.omnet_ini import unused_lines

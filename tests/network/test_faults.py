@@ -20,10 +20,11 @@ from causeway.network.faults import (
     random_partitions,
 )
 from causeway.network.networks import AbstractNetwork, constant_delay
-from causeway.network.workload import Faults, Workload
+from causeway.network.stays import Stays
+from causeway.network.workload import Faults, Script, Workload
 from causeway.pycontrol.loop import run_protocol
 from causeway.pycontrol.node import PerNode
-from causeway.studies.run_warnings import late_events
+from causeway.studies.run_warnings import early_events, late_events
 from tests.bridge.test_movement_of_engines import both
 from tests.helpers.movement_probe import Chatty, Wired, ad_hoc
 from tests.helpers.wireless_probe import MS, Log, S, logged, network
@@ -177,3 +178,26 @@ def test_faults_after_the_end_of_the_run_are_a_warning() -> None:
 def test_a_drawn_partition_has_nodes_on_both_sides() -> None:
     found = random_partitions(range(2), 1, per_s=5.0, mean_s=1.0, until_s=10.0)
     assert found and all(one.one and one.other for one in found)
+
+
+def test_times_in_seconds_are_a_warning() -> None:
+    """A fault from 2 to 5 ps has no effect: its author forgot `seconds`."""
+    stays = Stays([0], [0], [5])
+    script = Script(np.array([1, 2]), np.array([0, 0]), np.array([8, 8]))
+    faults = (LinkFailure(0, 1, 2, 5),)
+    network = AbstractNetwork(3, network_faults=faults, stays=stays, workload=Workload(script=script))
+    end = "in the first microsecond; times are picoseconds, as seconds(2) returns them"
+    assert early_events(network) == [
+        f"2 of 2 broadcasts of the script are {end}",
+        f"1 of 1 network faults end {end}",
+        f"1 of 1 stays of nodes end {end}",
+    ]
+    later = AbstractNetwork(3, faults=Faults(np.array([0, S]), np.array([0, 0]), np.array([0, 1])))
+    assert early_events(later) == []
+
+
+def test_drawn_faults_take_seconds_and_ids() -> None:
+    with pytest.raises(UserError, match=r"more than 1,000,000 random link failures.*until_s are numbers of seconds"):
+        random_partitions(range(3), 7, per_s=1.0, mean_s=1.0, until_s=10 * S)
+    with pytest.raises(UserError, match=r"nodes of random_partitions are 3; allowed: their ids, as in range\(3\)"):
+        random_partitions(3, 7, per_s=1.0, mean_s=1.0, until_s=10.0)
