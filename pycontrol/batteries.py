@@ -1,4 +1,4 @@
-"""The accounts of batteries (`network/battery.py`) in a run, in whole attojoules: what 1 uW is in 1 ps.
+"""The accounts of batteries (`network/battery.py`) in a run, in whole yoctojoules: what 1 pW is in 1 ps.
 
 `Accounts` takes the place of some methods of a PerNode: it sees all packets that a node sends or receives, and all its
 failures and recoveries. Between them it draws a constant power, so the instant is known at which its battery is empty
@@ -8,6 +8,8 @@ if no packet comes. A timer is set for that instant or, so that not every packet
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,21 +25,29 @@ from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
-J, W = 10**18, 10**6
-"""The attojoules of a joule and the microwatts of a watt."""
+J, W = 10**24, 10**12
+"""The yoctojoules of a joule and the picowatts of a watt."""
 SOON_PS = 10**11
 """The timer is set half-way as long as it is due later than this."""
 ARRIVAL, NODE = int(Kind.ARRIVAL), int(Kind.NODE)
 Row = tuple[int, int, int, int, int]
 
 
+@lru_cache(1024)
+def _whole(value: float, unit: int) -> int:
+    """Return a number of joules or watts as printed, in whole units: 0.3 J are three times 0.1 J."""
+    return round(Fraction(str(float(value))) * unit)
+
+
 class BatteryState:
     """The battery of a node, as `self.battery` returns it."""
+
+    __slots__ = ("_accounts", "_at_ps", "_due_ps", "_job", "_left", "_load_w", "_node", "_up", "_used", "battery")
 
     def __init__(self, battery: Battery, up: bool, node: int, accounts: Accounts) -> None:
         self.battery = battery
         self._up, self._node, self._accounts = up, node, accounts
-        self._left, self._used, self._load_w = round(battery.capacity_j * J), 0, 0.0
+        self._left, self._used, self._load_w = _whole(battery.capacity_j, J), 0, 0.0
         self._at_ps, self._due_ps = 0, LATEST_PS
         self._job = Repeated(SOON_PS, lambda _: accounts.due(self), 0, node)
 
@@ -70,7 +80,7 @@ class BatteryState:
         self._accounts.plan(self)
 
     def _power(self) -> int:
-        return round((self.battery.idle_w + self._load_w) * W) if self._up else 0
+        return _whole(self.battery.idle_w, W) + _whole(self._load_w, W) if self._up else 0
 
     def _draw(self, energy: int) -> None:
         energy = min(energy, self._left)
@@ -137,8 +147,8 @@ class Accounts:
         """Send a packet that the node's battery can pay, and return its id; -1: it is not sent."""
         state = self.of.get(node)
         if state is not None and isinstance(size_bytes, int | np.integer):
-            per_byte = round(state.battery.send_j_per_byte * J)
-            if not self._pays(state, round(state.battery.send_j * J) + per_byte * int(size_bytes)):
+            per_byte = _whole(state.battery.send_j_per_byte, J)
+            if not self._pays(state, _whole(state.battery.send_j, J) + per_byte * int(size_bytes)):
                 return -1
         packet = self._send(node, peer, content, size_bytes, *more)
         self._sizes[packet] = int(size_bytes)
@@ -158,8 +168,8 @@ class Accounts:
                 yield row
                 self.plan(state)
                 continue
-            per_byte = round(state.battery.receive_j_per_byte * J)
-            if self._pays(state, round(state.battery.receive_j * J) + per_byte * self._sizes.get(packet, 0)):
+            per_byte = _whole(state.battery.receive_j_per_byte, J)
+            if self._pays(state, _whole(state.battery.receive_j, J) + per_byte * self._sizes.get(packet, 0)):
                 yield row
             else:
                 self.runtime._kept.arrived(packet, node, time_ps)
@@ -187,7 +197,7 @@ class Accounts:
     def _switch(self, state: BatteryState, up: bool) -> None:
         state._advance()
         if up and not state._up and state._node in self.runtime._presence.comings:  # a new process has a new battery
-            state._left = round(state.battery.capacity_j * J)
+            state._left = _whole(state.battery.capacity_j, J)
         state._up, state._due_ps, state._load_w = up, LATEST_PS, 0.0
 
     def due(self, state: BatteryState) -> int:

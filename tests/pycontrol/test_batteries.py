@@ -101,7 +101,7 @@ def run(battery, nodes=4, engine="inline", seed=1, until=2 * S, cap=0, make=Talk
 
 
 def shares(most):
-    """Return numbers that are exact as floats and as attojoules."""
+    """Return numbers that are exact as floats."""
     return st.integers(0, most).map(lambda n: n / 1024)
 
 
@@ -265,3 +265,42 @@ def test_vectorized_protocols_have_no_batteries() -> None:
 
     with pytest.raises(UserError, match="Protocol is vectorized, so its nodes cannot have batteries"):
         cw.run(Protocol, cw.AbstractNetwork(2, battery=Battery(1.0)))
+
+
+class Sleeper(cw.Node):
+    """Draws little energy."""
+
+
+class Payer(cw.Node):
+    """Pays for three packets."""
+
+    def on_start(self):
+        for _ in range(3):
+            self.send(cw.EVERYONE, None, 1)
+
+
+class Misspeller(cw.Node):
+    """Sets a load by a name that there is not."""
+
+    def on_start(self):
+        self.battery.loadw = 3.0
+
+
+def test_less_than_a_microwatt_is_drawn() -> None:
+    for watts in 4e-7, 1.5e-6:
+        network = cw.AbstractNetwork(1, battery=Battery(1.0, idle_w=watts))
+        assert cw.run(Sleeper, network, until=10 * S).scalars["joules"] == pytest.approx(10 * watts, rel=1e-9)
+
+
+def test_energies_add_up_as_decimal_numbers_do() -> None:
+    """Three times 0.1 J are 0.3 J, and numbers of numpy are those that they print."""
+    run_ = cw.run(Payer, cw.AbstractNetwork(2, battery=Battery(0.3, send_j=0.1)), until=S)
+    assert run_.scalars["packets"] == 6
+    for kind in float, np.float32, np.int64:
+        network = cw.AbstractNetwork(1, battery=Battery(kind(5), idle_w=kind(1)))
+        assert cw.run(Sleeper, network, until=9 * S).scalars["joules"] == 5.0
+
+
+def test_a_misspelt_load_is_refused() -> None:
+    with pytest.raises(RunError, match="loadw"):
+        cw.run(Misspeller, cw.AbstractNetwork(1, battery=Battery(1.0)), until=S)
