@@ -111,13 +111,12 @@ def begin(runtime: PerNode) -> dict[int, BatteryState]:
     Raises:
         UserError: The protocol declares arrivals passive, so that no node can fail because of one.
     """
-    network = runtime.context.network
-    batteries = getattr(network, "batteries", {})
-    if not batteries:
+    network: Any = runtime.context.network
+    if getattr(network, "battery", None) is None:
         return {}
     if {Kind.ARRIVAL, Kind.NODE} & set(runtime.passive):
         raise UserError(f"{type(runtime).__name__} declares arrivals passive, so its nodes cannot have batteries")
-    return Accounts(runtime, batteries).of
+    return Accounts(runtime, network.batteries).of
 
 
 class Accounts:

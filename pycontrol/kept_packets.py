@@ -16,7 +16,6 @@ from typing import Any
 
 from causeway.bridge.events import BROADCAST_PEER
 from causeway.bridge.validation_kernel import FAR_PS
-from causeway.network.networks import AbstractNetwork
 from causeway.proto.contract import pb
 from causeway.pycontrol.protocol import Context
 from causeway.pycontrol.protocol_errors import ProtocolError, seconds
@@ -30,10 +29,8 @@ WIRELESS: int = pb.Interface.WIRELESS
 
 def lifetime_of(context: Context, otherwise_ps: int) -> tuple[int, bool]:
     """Return the arguments `lifetime_ps` and `is_longest` of KeptPackets for a run."""
-    if context.reports_all_copies and isinstance(context.network, AbstractNetwork):
-        longest_ps = context.network.longest_delay_ps
-        if longest_ps is not None:
-            return context.reaction_ps + longest_ps, True
+    if context.reports_all_copies and context.longest_delay_ps is not None:
+        return context.reaction_ps + context.longest_delay_ps, True
     return otherwise_ps, False
 
 

@@ -73,6 +73,8 @@ class Context:
     """The network of the run, for protocols that depend on its kind."""
     reports_all_copies: bool = False
     """True if every copy of a packet ends in an ARRIVAL or LOST event."""
+    longest_delay_ps: int | None = None
+    """The longest time between the departure and the arrival of a copy, if it is known."""
     _log: list[tuple[int, int, int, int]] = field(default_factory=list, repr=False)
     """Rows of `note` that have not been passed to the observers yet. They are later than the rows in `_seen`."""
     _seen: list[tuple[NDArray[Any], ...]] = field(default_factory=list, repr=False)

@@ -37,7 +37,7 @@ STATIONS = {
     "analysis/kinds/line.py", "analysis/figures/sheet.py", "analysis/report/sections.py",
 }  # fmt: skip
 """Modules that handle the number itself."""
-WRAPPERS = {"causeway/deprecated.py", "cli/once.py"}
+WRAPPERS = {"causeway/deprecated.py", "cli/once.py", "network/field_shapes.py"}
 """Modules whose functions wrap those of others; they are no steps."""
 
 
