@@ -3,6 +3,9 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# uv installs what pip would, in a fifth of the time. It does not read pip.conf: where uv fails, pip tries.
+UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
+install = $(UV) $(1) 2>/dev/null || $(PIP) $(1)
 APT := libzmq3-dev libprotobuf-dev protobuf-compiler pkg-config
 
 .PHONY: help test-pairs setup tools proto adapters ns3 omnet wheel demo test fuzz test-bounds lint docs docs-serve docs-version pictures bench chaos clean
@@ -34,23 +37,23 @@ $(VENV)/.core: requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "causeway: $(PYTHON) is not on PATH; install Python 3.11 or say make PYTHON=..." >&2; exit 1; }
 	@command -v java >/dev/null || echo "causeway: no java on PATH; reports and --spark need Java 17 (apt install openjdk-17-jre-headless)" >&2
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -c requirements.txt setuptools grpcio-tools
+	$(PIP) -c requirements.txt uv
 	$(BIN)/python -c '$(REST)' | tr ' ' '\n' > $(VENV)/core.txt
-	$(PIP) -c requirements.txt -r $(VENV)/core.txt
-	$(PIP) --no-deps --no-build-isolation -e .
+	$(call install,-c requirements.txt setuptools grpcio-tools -r $(VENV)/core.txt)
+	$(call install,--no-deps --no-build-isolation -e .)
 	touch $@
 
 # All that Causeway needs to run.
 $(VENV)/.runtime: $(VENV)/.core
-	$(PIP) -c requirements.txt pyspark
+	$(call install,-c requirements.txt pyspark)
 	touch $@
 
 $(VENV)/.ns3: requirements-ns3.txt $(VENV)/.runtime
-	$(PIP) --no-deps -r $<
+	$(call install,--no-deps -r $<)
 	touch $@
 
 $(VENV)/.ready: requirements.txt $(VENV)/.runtime $(VENV)/.ns3
-	$(PIP) -r $<
+	$(call install,-r $<)
 	touch $@
 
 proto: proto/causeway_pb2.py
@@ -104,7 +107,7 @@ fuzz: setup
 # What only tests and docs need: programs of other people for simulated nodes, a server of S3, selenium, mkdocs. Folders of their own.
 $(VENV)/programs/.ready $(VENV)/s3/.ready $(VENV)/browser/.ready $(VENV)/sumo/.ready $(VENV)/docs/.ready: $(VENV)/%/.ready: requirements-%.txt $(VENV)/.ready
 	rm -rf $(@D)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(@D) -r $<
+	$(call install,--no-deps --target $(@D) -r $<)
 	touch $@
 
 # Kernels with a check of every index: slow, and an index out of bounds is an error instead of foreign memory.
