@@ -9,7 +9,8 @@ Both modules return data of one form: nodes, each a place (station) or a thing (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,44 +33,67 @@ def write_all(
     """
     found, refused = [], []
     for one in described:
-        for run in _first_runs(result_dir, f"{one.scene.thing}[0]", one.study) if one.scene else ():
+        runs = list(_first_runs(result_dir, f"{one.scene.thing}[0]", one.study)) if one.scene else []
+        for run, title in zip(runs, _titles(result_dir, runs), strict=True):
             name = f"moving-{store.quote(run['run_id'])}.html"
             try:
-                write_scene(result_dir, run["run_id"], one.scene, out_dir / name)
+                write_scene(result_dir, run["run_id"], one.scene, out_dir / name, title)
             except UserError as error:
                 refused.append(str(error))
             else:
-                found.append((f"{run['study']} on {run['engine']}, {run['run_id']}", name))
-    for run in _first_runs(result_dir, "place[0]"):
+                found.append((title, name))
+    runs = list(_first_runs(result_dir, "place[0]"))
+    for run, title in zip(runs, _titles(result_dir, runs), strict=True):
         name = f"nodes-{store.quote(run['run_id'])}.html"
-        write_nodes(result_dir, run["run_id"], out_dir / name)
-        found.append((f"{run['study']} on {run['engine']}, {run['run_id']}: nodes, broadcasts, losses", name))
+        write_nodes(result_dir, run["run_id"], out_dir / name, title)
+        found.append((f"{title} (nodes, broadcasts, losses)", name))
     return found, refused
 
 
-def write_scene(result_dir: Path, run_id: str, requested: Scene | None, out_html: Path) -> None:
-    """Write the page of one run, as its study describes the scene."""
+def _titles(result_dir: Path, runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the study, engine and seed of each run, and its values of the parameters in which the runs differ."""
+    known = [_parameters(result_dir, run["run_id"]) for run in runs]
+    names = [name for name in dict.fromkeys(chain.from_iterable(known)) if len({one.get(name) for one in known}) > 1]
+    return [
+        ", ".join([
+            f"{run['study']} on {run['engine']}", *(f"{name} {one[name]}" for name in names if name in one),
+            f"seed {run['seed']}",
+        ])
+        for run, one in zip(runs, known, strict=True)
+    ]  # fmt: skip
+
+
+def write_scene(result_dir: Path, run_id: str, requested: Scene | None, out_html: Path, title: str = "") -> None:
+    """Write the page of one run, as its study describes the scene. Without a title, its title is the run's id."""
     assert requested is not None
     data = scene.collect(_samples(result_dir, run_id), requested)
     if not data["nodes"]:
         raise UserError(
             f"run {run_id} did not record the positions of both its {requested.place}s and its {requested.thing}s"
         )
-    _write(result_dir, run_id, data, requested, out_html)
+    _write(result_dir, run_id, data, requested, out_html, title)
 
 
-def write_nodes(result_dir: Path, run_id: str, out_html: Path) -> None:
+def write_nodes(result_dir: Path, run_id: str, out_html: Path, title: str = "") -> None:
     """Write the page of one run that recorded the positions of all its nodes."""
     data = nodes.collect(_samples(result_dir, run_id))
     if not data["nodes"]:
         raise UserError(f"run {run_id} did not record the positions of its nodes; run it with --animate 0.5")
-    _write(result_dir, run_id, data, None, out_html)
+    _write(result_dir, run_id, data, None, out_html, title)
 
 
-def _write(result_dir: Path, run_id: str, data: dict[str, Any], requested: Scene | None, out_html: Path) -> None:
+def _write(
+    result_dir: Path, run_id: str, data: dict[str, Any], requested: Scene | None, out_html: Path, title: str
+) -> None:
+    pages.write(
+        out_html, "animation/page.html", title=title or run_id, run_id=run_id,
+        parameters=_parameters(result_dir, run_id), data=data, scene=requested,
+    )  # fmt: skip
+
+
+def _parameters(result_dir: Path, run_id: str) -> dict[str, str]:
     rows = store.read_table_of(result_dir, "parameters", run_id).to_pylist()
-    reported = ", ".join(f"{row['name']} {row['value']}" for row in rows)
-    pages.write(out_html, "animation/page.html", title=run_id, reported=reported, data=data, scene=requested)
+    return {row["name"]: row["value"] for row in rows}
 
 
 def _samples(result_dir: Path, run_id: str) -> pd.DataFrame:

@@ -239,8 +239,9 @@ function drawBar(c, size, x, bottom) {
 
 function drawChart(canvas, series) {
   const { c, width, height } = fit(canvas), m = { l: 44, b: 14, t: 6, r: 6 }, { t, v } = series;
-  let top = 1e-9, low = 0;
+  let top = 0, low = 0;
   for (const value of v) { if (value > top) top = value; if (value < low) low = value; }
+  if (top === low) top = 1;
   const X = ms => m.l + (width - m.l - m.r) * (ms - BEGIN) / (END - BEGIN);
   const Y = value => height - m.b - (height - m.b - m.t) * (value - low) / (top - low);
   c.strokeStyle = skin['--line']; line(c, m.l, Y(low), width - m.r, Y(low));
@@ -325,7 +326,10 @@ function zoom(factor, x, y) {
 }
 $('in').onclick = () => zoom(1.5); $('out').onclick = () => zoom(1 / 1.5);
 $('all').onclick = () => { view = null; draw(); };
-$('map').onwheel = e => { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY); };
+$('map').onwheel = e => {
+  if (self !== top && !e.ctrlKey) return;  // inside the report, the wheel scrolls the report
+  e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY);
+};
 function select(id) {
   selected = id; furnish();
   if (id >= 0) { place(nodes[id], at); }
@@ -369,12 +373,13 @@ for (const s of recorded) {
   option.value = option.textContent = s.name; $('paint').append(option);
 }
 dress(); furnish();
-// A link may name the moment (in s), the node and what to paint: #12.5,node=40,paint=rbuffer
+// A link may name the moment (in s), the node and what to paint, and may start it: #12.5,node=40,paint=rbuffer,moving
 for (const part of location.hash.slice(1).split(',')) {
   const [name, value] = part.split('=');
   if (!isNaN(parseFloat(part))) at = Math.min(END, Math.max(BEGIN, 1000 * parseFloat(part)));
   if (name === 'paint') $('paint').value = decodeURIComponent(value);
   if (name === 'traces') $('traces').checked = true;
+  if (name === 'moving' && !matchMedia('(prefers-reduced-motion: reduce)').matches) $('play').click();
 }
 const named = location.hash.match(/node=(\d+)/);
 if (!(named && find(named[1]))) draw();

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 import numpy as np
@@ -28,16 +30,19 @@ SCENE = Scene(
 Series = dict[tuple[str, str], list[tuple[int, float]]]
 
 
-def write_run(folder: Path, series: Series, run_id: str = "r", study: str = "harbour", unit_ps: int = PS) -> None:
+def write_run(
+    folder: Path, series: Series, run_id: str = "r", study: str = "harbour", unit_ps: int = PS, point: str = "p",
+    parameters: Mapping[str, str] = MappingProxyType({"note": "</script>"}),
+) -> None:  # fmt: skip
     rows = [(i, *key) for i, key in enumerate(series)]
     points = [(i, t * unit_ps, v) for i, values in enumerate(series.values()) for t, v in values]
     store.write_run(folder, {
         "runs": {
-            "run_id": [run_id], "study": [study], "point": ["p"], "engine": ["ns3"], "engine_version": [""],
+            "run_id": [run_id], "study": [study], "point": [point], "engine": ["ns3"], "engine_version": [""],
             "causeway_version": ["0"], "commit": [""], "seed": [1], "digest": [""], "started_at": [""],
             "wall_s": [0.0], "events": [0],
         },
-        "parameters": {"name": ["note"], "value": ["</script>"], "number": [None]},
+        "parameters": {"name": [*parameters], "value": [*parameters.values()], "number": [None] * len(parameters)},
         "scalars": {"module": [], "name": [], "value": []},
         "vectors": {"vector_id": [i for i, _, _ in rows], "module": [m for _, m, _ in rows],
                     "name": [n for _, _, n in rows]},
@@ -154,3 +159,19 @@ def test_a_scene_with_an_unknown_mark_is_refused_with_the_remedy(tmp_path: Path)
     description.write(tmp_path, "harbour", description.text_of(Description("harbour", scene=scene)))
     with pytest.raises(UserError, match=r"harbour\.json .*a mark must be one of dot, ring, cross.*run the study again"):
         description.read(tmp_path)
+
+
+def test_animations_are_named_by_the_parameters_that_differ_and_the_last_one_moves_in_the_report(
+    tmp_path: Path,
+) -> None:
+    for run_id, point, rate in (("one", "p", "5"), ("two", "q", "25")):
+        write_run(tmp_path, map_of_one_boat(), run_id, point=point, parameters={"rate": rate, "cells": "7"})
+    describe(tmp_path)
+    page = report.write(tmp_path)
+    links = [words(link) for link in parse(page.read_text()).iter("a") if link.get("href", "").startswith("moving-")]
+    assert links == ["harbour on ns3, rate 5, seed 1", "harbour on ns3, rate 25, seed 1"]
+    (frame,) = parse(page.read_text()).iter("iframe")
+    assert frame.get("src") == "moving-two.html#moving"
+    moving = parse((page.parent / "moving-two.html").read_text())
+    assert words(next(moving.iter("h1"))) == links[1] and "cells 7" in words(moving)
+    assert not [one for one in moving.iter() if one.get("id") == "moving"], "a browser would scroll to it"
