@@ -21,7 +21,7 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.node_requests import receive
 from causeway.pycontrol.node_timers import fire, forget_calls, timer_in_words
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
-from causeway.pycontrol.protocol_errors import user_frames
+from causeway.pycontrol.protocol_errors import says_where, user_frames
 from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
@@ -279,11 +279,11 @@ class Model:
         self.protocol.acting, acting.host = self.nodes[choice.node], self.protocol.actor
         try:
             self._do(*choice)
-        except UserError:
-            raise
         except TookTooLong as error:  # the schedule is not shrunk, since every attempt would take as long
             raise UserError(raised(choice.node, error)) from None
         except Exception as error:
+            if isinstance(error, UserError) and says_where(error):
+                raise
             self.broken = self.broken or raised(choice.node, error)
         finally:
             acting.host = None

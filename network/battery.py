@@ -15,6 +15,8 @@ from causeway.network.field_shapes import WHOLE, is_number
 
 MOST = 1e12
 """The most joules or watts."""
+SHORTEST_SERIES_PS = 10**9
+"""A millisecond. At picoseconds a run would never end."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,10 @@ class Battery:
             if not is_number(value) or not 0 <= value <= MOST or (name == "capacity_j" and value == 0):  # NaN, too
                 least = "a number above 0" if name == "capacity_j" else "a number, 0 and up"
                 raise UserError(f"Battery: {name} is {value!r}; allowed: {least} (at most {MOST:g})")
-        if not WHOLE.fits(self.series_every_ps) or self.series_every_ps < 0:
-            shown = repr(self.series_every_ps)
-            raise UserError(
-                f"Battery: series_every_ps is {shown}; allowed: 0 (never), or picoseconds, as in seconds(1)"
-            )
+        every_ps = self.series_every_ps
+        if not WHOLE.fits(every_ps) or not (every_ps == 0 or every_ps >= SHORTEST_SERIES_PS):
+            allowed = "0 (never), or a millisecond and up, as in seconds(1)"
+            raise UserError(f"Battery: series_every_ps is {every_ps!r}; allowed: {allowed}")
 
 
 Batteries = Battery | tuple[Battery | None, ...] | None

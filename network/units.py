@@ -18,6 +18,9 @@ Number = int | float | str | Decimal | Fraction
 """The values that a unit accepts: numbers, or strings such as "0.1" and "1/8"."""
 MOST_PS = 2**63 - 1
 """The latest time, since times are signed 64-bit integers: 106 days."""
+LEAST_PS = 1000
+"""The shortest time that a user can have meant, a nanosecond. A lower number is one of seconds or milliseconds."""
+PICOSECONDS = "times are picoseconds, as seconds(2) or ms(300) return them"
 MOST_MM = 2**31 - 1
 """The largest coordinate and speed, since they are sent to the simulator in 32 bits: 2,147 km."""
 ALLOWED = "a number, or a string such as '0.1'"
@@ -70,6 +73,12 @@ def metres_per_second(value: Number) -> int:
 def km_per_hour(value: Number) -> int:
     """Return a speed of `value` km/h in millimetres a second. Few are whole numbers: 18, 36, 54, 72 km/h are."""
     return _whole("km_per_hour", value, Fraction(10**6, 3600), "millimetres a second", -1, 0, MOST_MM)
+
+
+def check_time(what: str, time_ps: int) -> None:
+    """Refuse a time above 0 that is shorter than a nanosecond, since it is a number of seconds in all likelihood."""
+    if 0 < time_ps < LEAST_PS:
+        raise UserError(f"{what} is {time_ps} ps; allowed: 1 ns and up; {PICOSECONDS}")
 
 
 def _picoseconds(unit: str, value: Number, digits: int) -> int:
