@@ -24,6 +24,7 @@ from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
 from causeway.pycontrol.protocol_errors import says_where, user_frames
 from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
+from causeway.signatures import checked_arguments
 
 STEP_PS = 1_000_000
 """The time between two events, unless a timer is due later. It is also the reaction time."""
@@ -81,6 +82,7 @@ def raised(node: int, error: BaseException) -> str:
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
+@checked_arguments
 @dataclass
 class Budget:
     """Upper bounds on losses, crashes and other optional events."""

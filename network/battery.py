@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, fields
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, is_number
+from causeway.network.field_shapes import MOST_NODES, WHOLE, checked_arguments, is_number
 
 MOST = 1e12
 """The most joules or watts."""
@@ -19,6 +19,7 @@ SHORTEST_SERIES_PS = 10**9
 """A millisecond. At picoseconds a run would never end."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Battery:
     """A battery and what draws on it: `Battery(500.0, idle_w=0.1, send_j_per_byte=2e-6)`."""
@@ -59,6 +60,10 @@ def batteries_by_node(network: object, wanted: object, nodes: range) -> dict[int
     Raises:
         UserError: `wanted` is neither a battery nor one for each node.
     """
+    if wanted is None:
+        return {}
+    if nodes.stop > MOST_NODES:
+        raise UserError(f"{type(network).__name__}: {nodes.stop:,} nodes; allowed: up to {MOST_NODES:,}")
     each = wanted if isinstance(wanted, tuple | list) else (wanted,) * len(nodes)
     if len(each) != len(nodes) or not all(one is None or isinstance(one, Battery) for one in each):
         raise UserError(

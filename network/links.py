@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, checked_arguments, is_number
+from causeway.network.field_shapes import MOST_NODES, WHOLE, checked_arguments, checked_values, is_number
 from causeway.network.random import draw_unit
 from causeway.proto.contract import constant, pb
 
@@ -76,6 +76,7 @@ class Links:
             raise UserError(f"Links: a node is at site {wrong}; delay_ms has sites 0 to {len(delay) - 1}")
 
     @classmethod
+    @checked_arguments
     def of(cls, sites: int, delay_ms: Callable[[int, int], float], **fields: Any) -> Links:
         """Return links whose latency is a function of the sender's site and the receiver's.
 
@@ -89,6 +90,7 @@ class Links:
         return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)]), **fields)
 
     @classmethod
+    @checked_arguments
     def graph(cls, nodes: int, edges: Iterable[tuple[int, int]], delay_ms: float = 0.0, **fields: Any) -> Links:
         """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
         if not WHOLE.fits(nodes) or nodes < 1:
@@ -104,6 +106,7 @@ class Links:
         return cls(table, **fields)
 
     @classmethod
+    @checked_arguments
     def read(cls, path: str | Path, **fields: Any) -> tuple[Links, list[str]]:
         """Read a CSV file with the columns from, to and delay_ms; return the links and the sorted names of the sites.
 
@@ -195,6 +198,7 @@ class Links:
             raise UserError(f"Links: {name} has a value that is not {least} to {most:,}")
 
 
+@checked_values
 def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
     """Draw a connected undirected graph: a ring over the nodes in random order, and random edges up to the mean degree.
 
@@ -203,9 +207,7 @@ def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
         degree: The mean number of neighbours, 2 and up.
         seed: The seed; equal seeds give equal graphs.
     """
-    if not (WHOLE.fits(nodes) and WHOLE.fits(degree) and WHOLE.fits(seed)):
-        raise UserError(f"random_edges: nodes={nodes!r}, degree={degree!r}, seed={seed!r}; allowed: whole numbers")
-    if nodes < 3 or not 2 <= degree < nodes:
+    if not 3 <= nodes <= MOST_NODES or not 2 <= degree < nodes:
         raise UserError(f"random_edges: {nodes} nodes with degree {degree}; allowed: 3 nodes and up, degree 2 and up")
 
     def share(number: int, what: int) -> float:

@@ -62,6 +62,7 @@ class Stays:
             raise UserError(f"Stays: node {self.node[order][early[0]]} comes before it has gone; end its stay earlier")
 
     @classmethod
+    @checked_arguments
     def poisson(
         cls, nodes: int, per_s: float, mean_s: float, seed: int, *, first: int = 0, present: int = 0, stays: int = 0
     ) -> Stays:
@@ -104,6 +105,7 @@ class Stays:
         table = np.array(rows, np.int64).reshape(-1, 3)
         return cls(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
+    @checked_arguments
     def at(self, time_ps: int) -> list[int]:
         """Return the nodes with stays that are present at an instant."""
         here = (self.from_ps <= time_ps) & (time_ps < self.to_ps)

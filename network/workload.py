@@ -160,6 +160,7 @@ class Workload:
         return completed
 
 
+@checked_arguments
 def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nodes: int | None = None) -> Workload:
     """Return a workload in which nodes broadcast as a Poisson process.
 

@@ -73,6 +73,7 @@ from causeway.pycontrol.services import check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
 from causeway.pycontrol.short_timers import ShortTimers
 from causeway.pycontrol.watchdog import calls_handlers
+from causeway.signatures import checked_arguments
 
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
@@ -81,6 +82,7 @@ SWITCH, MOVE, CONNECT = map(int, (Act.NODE, Act.MOVE, Act.CONNECT))
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
+@checked_arguments
 class PerNode(Protocol):
     """A protocol whose nodes are objects with handlers. It makes one Python call per event."""
 

@@ -94,6 +94,9 @@ class RunRequest:
         for name in setting:
             if name not in known:
                 raise unknown("argument", name, known)
+        engine = setting.get("engine")
+        if engine is not None and not isinstance(engine, str):
+            raise UserError(f"engine is {engine!r}; allowed: 'inline', 'omnet' or 'ns3'")
         return cls(protocol, network, **setting)
 
     def jobs(self, points: Sequence[Mapping[str, Any]], seeds: Iterable[int]) -> list[Job]:
@@ -103,7 +106,7 @@ class RunRequest:
             points: The parameters of each point.
             seeds: The seeds.
         """
-        chosen = _seeds(seeds)
+        chosen = chosen_seeds(seeds)
         points = [{name: plain(name, value) for name, value in point.items()} for point in points]
         names = dict.fromkeys(name for point in points for name in point)
         source = self.source(names)
@@ -177,7 +180,8 @@ def _time(name: str, value: Any) -> int:
     return value
 
 
-def _seeds(seeds: Any) -> list[int]:
+def chosen_seeds(seeds: Any) -> list[int]:
+    """Return the seeds of a request as a list. A single seed may be given as a number."""
     chosen = list(seeds) if isinstance(seeds, Iterable) else [seeds]
     if not chosen:
         raise UserError("seeds is empty; give at least one, as in seeds=range(10)")
