@@ -50,6 +50,8 @@ def tree_of(places: tuple[Place, ...]) -> tuple[tuple[int, int], ...]:
         nearer = [
             p for p in range(station) if _distance(places[p], places[0]) < _distance(places[station], places[0]) - 1
         ]
+        if not nearer:
+            raise UserError(f"tree_of: station {station} stands where station 0 stands; give each its own place")
         wires.append((min(nearer, key=lambda p: (round(_distance(places[p], places[station]) / 100), p)), station))
     return tuple(wires)
 

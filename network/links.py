@@ -33,6 +33,9 @@ MOST_DELAY_MS = 10**9
 MOST_BPS = 10**15
 COLUMNS = ("from", "to", "delay_ms")
 
+MOST_SITES = 20_000
+"""The most sites. A table of their latencies takes three gigabytes."""
+
 
 @checked_arguments
 @dataclass(frozen=True)
@@ -85,16 +88,18 @@ class Links:
             delay_ms: Returns the latency in ms, or `math.inf` where there is no link.
             fields: Any other field of Links.
         """
-        if not WHOLE.fits(sites) or sites < 1:
-            raise UserError(f"Links.of: sites is {sites!r}; allowed: a whole number, 1 and up")
+        if not WHOLE.fits(sites) or not 1 <= sites <= MOST_SITES:
+            raise UserError(f"Links.of: sites is {sites!r}; allowed: a whole number, 1 to {MOST_SITES:,}")
+        if not callable(delay_ms):
+            raise UserError(f"Links.of: delay_ms is {delay_ms!r}; allowed: a function of two sites")
         return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)]), **fields)
 
     @classmethod
     @checked_arguments
     def graph(cls, nodes: int, edges: Iterable[tuple[int, int]], delay_ms: float = 0.0, **fields: Any) -> Links:
         """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
-        if not WHOLE.fits(nodes) or nodes < 1:
-            raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 and up")
+        if not WHOLE.fits(nodes) or not 1 <= nodes <= MOST_SITES:
+            raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 to {MOST_SITES:,}")
         if not is_number(delay_ms):
             raise UserError(f"Links.graph: delay_ms is {delay_ms!r}; allowed: a number of milliseconds")
         table = np.full((nodes, nodes), math.inf)

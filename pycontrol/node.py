@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from causeway.bridge.events import (
     IGNORED,
@@ -41,32 +41,23 @@ from causeway.bridge.events import (
 from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
-from causeway.errors import RunError, UserError
+from causeway.errors import RunError
 from causeway.pycontrol import arguments, batteries, heights, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
-from causeway.pycontrol.debugging import look_at
+from causeway.pycontrol.handler_errors import raise_with_context
 from causeway.pycontrol.handlers import Node as Node
 from causeway.pycontrol.handlers import check_names
-from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets, lifetime_of
 from causeway.pycontrol.making import idle_nodes, maker_of, new_node, unheard_broadcasts
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context, Protocol
-from causeway.pycontrol.protocol_errors import (
-    Misuse,
-    ProtocolError,
-    broken_lookahead,
-    call,
-    misuse,
-    protocol_error,
-    says_where,
-)
+from causeway.pycontrol.protocol_errors import ProtocolError, broken_lookahead, call, misuse
 from causeway.pycontrol.repeated import Repeated, repeat
 from causeway.pycontrol.services import EVERYONE as EVERYONE
 from causeway.pycontrol.services import check_turn
@@ -142,6 +133,7 @@ class PerNode(Protocol):
         """The columns of the window being handled, as lists: kind, time_ps, node, ref, arg."""
 
     # ---- called by studies, before the run ------------------------------------------------------------------------
+    @checked_arguments
     def every(
         self, period_ps: int, handler: Callable[[Node], int | None], *, node: int = 0, first_ps: int | None = None
     ) -> None:
@@ -316,7 +308,7 @@ class PerNode(Protocol):
             try:
                 step(id_)
             except BaseException as error:
-                self._raise_with_context(error, id_, call(handler))
+                raise_with_context(self.nodes, error, id_, self.now_ps, call(handler))
         acting.host = None
 
     def _begin(self, id_: int) -> None:
@@ -424,25 +416,12 @@ class PerNode(Protocol):
                     self._topic = 0
         except BaseException as error:
             if kind == ARRIVAL:
-                self._raise_with_context(
-                    error, node, call("on_packet", content=inside(content), sender=sender, interface=arg)
-                )
-            self._raise_with_context(error, node, arguments.handler(kind, ref, arg, self._key))
+                called = call("on_packet", content=inside(content), sender=sender, interface=arg)
+            else:
+                called = arguments.handler(kind, ref, arg, self._key)
+            raise_with_context(self.nodes, error, node, self.now_ps, called)
         finally:
             acting.host = None
-
-    def _raise_with_context(self, error: BaseException, node: int, called: str) -> NoReturn:
-        """Raise an error of a handler again, with node, time and arguments."""
-        acting.host = None
-        is_placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and says_where(error))
-        if is_placed or was_interrupted(error):
-            raise error
-        look_at(error)
-        try:
-            check_names(self.nodes, node)  # a wrong id may be the cause of the error
-        except Misuse as cause:
-            error = cause.with_traceback(error.__traceback__)
-        raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 
     @calls_handlers
     def _handle_other(self, kind: int, node: int, ref: int, arg: int) -> None:
