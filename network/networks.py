@@ -73,7 +73,7 @@ def _probabilities() -> NDArray[np.float64]:
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a normal delay. Values below the minimum become the minimum."""
     for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
-        if not is_number(value) or not 0 <= value < math.inf:  # NaN is refused, too
+        if not is_number(value) or not value >= 0:  # NaN is refused, too
             raise UserError(f"the {name} of a normal_delay is {value}; allowed: 0 and up")
     quantiles = ndtri(_probabilities()) if sd_ms > 0 else np.zeros(QUANTILE_BINS + 1)
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
@@ -95,7 +95,7 @@ def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
 
 def _check_delay(kind: str, **times_ms: float) -> None:
     for name, value in times_ms.items():
-        if not is_number(value) or not math.isfinite(value):
+        if not is_number(value):
             raise UserError(f"the {name} of a {kind} is {value!r}; allowed: a number of milliseconds")
 
 
