@@ -14,15 +14,19 @@ from causeway.aio.packets import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES
 from causeway.aio.program_node import NodeLoop, ProgramNode, program_error
 from causeway.aio.tcp import Pair, Tcp
 from causeway.bridge.events import Actions, Window
-from causeway.errors import RunError
+from causeway.errors import RunError, UserError
+from causeway.network.field_shapes import WHOLE
 from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Context
+from causeway.pycontrol.protocol_errors import shown
 from causeway.pycontrol.run_trace import is_foreign_file, wanted
+from causeway.signatures import checked_arguments
 
 Main = Callable[[ProgramNode], Coroutine[Any, Any, Any]]
 
 
+@checked_arguments
 class Programs(PerNode):
     """Runs the coroutine `main(node)` on every node, each with a separate event loop in simulated time.
 
@@ -40,6 +44,14 @@ class Programs(PerNode):
         mtu_bytes: int = MAX_DATAGRAM_BYTES - DATAGRAM_HEADER_BYTES,
         executor: Literal["refuse", "at once"] = "refuse",
     ) -> None:  # fmt: skip
+        for name, value, fits, allowed in (
+            ("main", main, callable(main), "a coroutine function of a node"),
+            ("errors", errors, errors in ("end", "keep"), "'end', 'keep'"),
+            ("mtu_bytes", mtu_bytes, WHOLE.fits(mtu_bytes) and mtu_bytes > 0, "a whole number above 0"),
+            ("executor", executor, executor in ("refuse", "at once"), "'refuse', 'at once'"),
+        ):
+            if not fits:
+                raise UserError(f"Programs: {name} is {shown(value)}; allowed: {allowed}")
         super().__init__(lambda id_: ProgramNode(id_, self))
         self.main, self.errors, self.mtu_bytes, self.executor = main, errors, mtu_bytes, executor
         self.counter = Counter()

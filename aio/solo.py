@@ -20,9 +20,13 @@ from causeway.aio.names import Names
 from causeway.aio.networked import NetworkedLoop
 from causeway.aio.packets import DATAGRAM_HEADER_BYTES, MAX_DATAGRAM_BYTES, Content
 from causeway.aio.stack import Stack
+from causeway.errors import UserError
+from causeway.network.field_shapes import checked_values
 
 CROSSING_S = 1e-6
 """The time that a packet takes from one socket to another."""
+
+MOST_S = 1_000_000
 
 
 class _Time:
@@ -33,6 +37,7 @@ def _drop(peer: int, content: Content, size_bytes: int) -> None:
     """Drop a broadcast, since there are no other nodes."""
 
 
+@checked_values
 class SoloLoop(NetworkedLoop):
     """A loop that jumps from one instant to the next."""
 
@@ -44,6 +49,8 @@ class SoloLoop(NetworkedLoop):
             crossing_s: The time that a packet takes.
             calls_in_place: True to call functions for an executor directly, False to refuse them.
         """
+        if not 0 <= crossing_s <= MOST_S:
+            raise UserError(f"SoloLoop: crossing_s is {crossing_s}; allowed: 0 to {MOST_S:,} seconds")
         self._next_ps, self.calls_in_place = -1, calls_in_place
         super().__init__(_Time(), self._set_next)
         self.node, self._seed = 0, seed

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from causeway.signatures import checked_arguments
 
+
+@checked_arguments
 @dataclass(frozen=True)
 class Plot:
     """One figure of the report."""
@@ -33,6 +36,7 @@ class Plot:
     """Options of the kind of plot."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Headline:
     """One of the few numbers that summarize a run. `causeway run` prints each in a column."""
@@ -46,6 +50,7 @@ class Headline:
     """A description in one line."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Expected:
     """Violations or duplicates that a study expects to measure. The report does not list them as unexpected."""
@@ -61,6 +66,7 @@ class Expected:
 MARKS = ("dot", "ring", "cross")
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class State:
     """One state of a moving thing: the value of a series, and the mark that is drawn for it."""
@@ -71,6 +77,7 @@ class State:
     meaning: str
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Scene:
     """An animation of a run: the names of the recorded series with the positions and states of its things.

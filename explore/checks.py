@@ -11,9 +11,11 @@ from causeway.explore.model import ONE_CLOCK, Budget, Model
 from causeway.explore.properties import Always, AtQuiescence
 from causeway.explore.symmetry import SymmetricNodes
 from causeway.pycontrol.node import PerNode
+from causeway.signatures import checked_arguments
 
 
 @former_arguments(former_names={"alike": "symmetric", "world": "model"})
+@checked_arguments
 @dataclass(frozen=True)
 class Checks:
     """The settings of a study. Each of them has a default."""

@@ -32,6 +32,7 @@ from causeway.pycontrol.node import EVERYONE, Node
 from causeway.pycontrol.node_requests import receive
 from causeway.pycontrol.node_timers import fire, forget_calls
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
+from causeway.pycontrol.protocol_errors import says_where
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
 
 BROADCAST, CRASH, RECOVER, LOSS, TWICE = ("broadcast",), ("crash",), ("recover",), ("loss",), ("twice",)
@@ -402,11 +403,11 @@ class Machine:
                 fire(node, *values)
             else:
                 getattr(node, handler)(*values)
-        except UserError:
-            raise
         except TookTooLong as error:
             raise UserError(raised(stub.node, error)) from None
         except Exception as error:
+            if isinstance(error, UserError) and says_where(error):
+                raise
             stub.broken = stub.broken or raised(stub.node, error)
         finally:
             acting.host = None

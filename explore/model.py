@@ -21,9 +21,10 @@ from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.node_requests import receive
 from causeway.pycontrol.node_timers import fire, forget_calls, timer_in_words
 from causeway.pycontrol.protocol import DELIVER, JOINED, LEFT, Context
-from causeway.pycontrol.protocol_errors import user_frames
+from causeway.pycontrol.protocol_errors import says_where, user_frames
 from causeway.pycontrol.shared import ChangedContent
 from causeway.pycontrol.watchdog import TookTooLong, calls_handlers
+from causeway.signatures import checked_arguments
 
 STEP_PS = 1_000_000
 """The time between two events, unless a timer is due later. It is also the reaction time."""
@@ -81,6 +82,7 @@ def raised(node: int, error: BaseException) -> str:
     return f"an error: node {node} raises {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
+@checked_arguments
 @dataclass
 class Budget:
     """Upper bounds on losses, crashes and other optional events."""
@@ -279,11 +281,11 @@ class Model:
         self.protocol.acting, acting.host = self.nodes[choice.node], self.protocol.actor
         try:
             self._do(*choice)
-        except UserError:
-            raise
         except TookTooLong as error:  # the schedule is not shrunk, since every attempt would take as long
             raise UserError(raised(choice.node, error)) from None
         except Exception as error:
+            if isinstance(error, UserError) and says_where(error):
+                raise
             self.broken = self.broken or raised(choice.node, error)
         finally:
             acting.host = None

@@ -21,11 +21,13 @@ from causeway.explore.machine import Facts, Machine, Step
 from causeway.explore.state_space import ModelState, Move
 from causeway.pycontrol.node_requests import Exchange
 from causeway.pycontrol.node_timers import Due
+from causeway.signatures import checked_arguments
 
 MOST_SYMMETRIC = 6
 """The maximum number of symmetric nodes. A state is compared under all their renamings: 720 for six nodes."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class SymmetricNodes:
     """A study's declaration of its symmetric nodes."""

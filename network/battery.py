@@ -11,12 +11,15 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, fields
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, is_number
+from causeway.network.field_shapes import MOST_NODES, WHOLE, checked_arguments, is_number
 
 MOST = 1e12
 """The most joules or watts."""
+SHORTEST_SERIES_PS = 10**9
+"""A millisecond. At picoseconds a run would never end."""
 
 
+@checked_arguments
 @dataclass(frozen=True)
 class Battery:
     """A battery and what draws on it: `Battery(500.0, idle_w=0.1, send_j_per_byte=2e-6)`."""
@@ -42,11 +45,10 @@ class Battery:
             if not is_number(value) or not 0 <= value <= MOST or (name == "capacity_j" and value == 0):  # NaN, too
                 least = "a number above 0" if name == "capacity_j" else "a number, 0 and up"
                 raise UserError(f"Battery: {name} is {value!r}; allowed: {least} (at most {MOST:g})")
-        if not WHOLE.fits(self.series_every_ps) or self.series_every_ps < 0:
-            shown = repr(self.series_every_ps)
-            raise UserError(
-                f"Battery: series_every_ps is {shown}; allowed: 0 (never), or picoseconds, as in seconds(1)"
-            )
+        every_ps = self.series_every_ps
+        if not WHOLE.fits(every_ps) or not (every_ps == 0 or every_ps >= SHORTEST_SERIES_PS):
+            allowed = "0 (never), or a millisecond and up, as in seconds(1)"
+            raise UserError(f"Battery: series_every_ps is {every_ps!r}; allowed: {allowed}")
 
 
 Batteries = Battery | tuple[Battery | None, ...] | None
@@ -58,6 +60,10 @@ def batteries_by_node(network: object, wanted: object, nodes: range) -> dict[int
     Raises:
         UserError: `wanted` is neither a battery nor one for each node.
     """
+    if wanted is None:
+        return {}
+    if nodes.stop > MOST_NODES:
+        raise UserError(f"{type(network).__name__}: {nodes.stop:,} nodes; allowed: up to {MOST_NODES:,}")
     each = wanted if isinstance(wanted, tuple | list) else (wanted,) * len(nodes)
     if len(each) != len(nodes) or not all(one is None or isinstance(one, Battery) for one in each):
         raise UserError(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import checked_arguments
+from causeway.network.field_shapes import checked_arguments, checked_values
 from causeway.network.random import draw_unit
 from causeway.proto.contract import pb
 
@@ -77,6 +77,7 @@ class Partition:
 NetworkFault = LinkFailure | Jammer | Partition
 
 
+@checked_values
 def random_link_failures(
     wires: Sequence[tuple[int, int]], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[LinkFailure, ...]:
@@ -89,6 +90,7 @@ def random_link_failures(
     return tuple(_at_rate(seed, per_s, mean_s, until_s, cut)) if wires else ()
 
 
+@checked_values
 def random_jammers(
     area_mm: tuple[int, int, int, int], radius_mm: int, seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Jammer, ...]:
@@ -102,6 +104,7 @@ def random_jammers(
     return tuple(_at_rate(seed, per_s, mean_s, until_s, jam))
 
 
+@checked_values
 def random_partitions(
     nodes: Sequence[int], seed: int, per_s: float, mean_s: float, until_s: float
 ) -> tuple[Partition, ...]:
@@ -109,8 +112,6 @@ def random_partitions(
 
     A drawn partition with all nodes on one side separates none of them, so it is left out.
     """
-    if isinstance(nodes, int):
-        raise UserError(f"the nodes of random_partitions are {nodes}; allowed: their ids, as in range({nodes})")
 
     def part(number: int, from_ps: int, to_ps: int) -> Partition:
         sides: tuple[list[int], list[int]] = ([], [])

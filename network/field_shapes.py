@@ -8,15 +8,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from causeway.errors import UserError, unknown
+from causeway.errors import UserError
+from causeway.proto.contract import constant
+from causeway.signatures import check_call
+from causeway.signatures import checked_arguments as checked_arguments
 
-T = TypeVar("T", bound=type)
+MOST_NODES = constant("MOST_NODES")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Shape(NamedTuple):
@@ -71,25 +76,24 @@ SHAPES = {
 """Maps the annotation of a field to its shape."""
 
 
-def checked_arguments(kind: T) -> T:
-    """Refuse arguments of a class that it does not have, and calls without those that it needs."""
-    plain: Any = kind.__init__  # type: ignore[misc]
-    signature = inspect.signature(plain)
-    known = [name for name in signature.parameters if name != "self"]
+def checked_values(thing: F) -> F:
+    """Refuse arguments that a function or constructor does not have, and values of another type than annotated."""
+    plain: Any = thing.__init__ if isinstance(thing, type) else thing  # type: ignore[misc]
+    signature, name = inspect.signature(plain), getattr(thing, "__qualname__", "")
+    shapes = {one.name: VALUES[one.annotation] for one in signature.parameters.values() if one.annotation in VALUES}
 
     @functools.wraps(plain)
-    def init(self: Any, *arguments: Any, **named: Any) -> None:
-        for name in named:
-            if name not in known:
-                raise unknown(f"argument of {kind.__name__}", name, known)
-        try:
-            signature.bind(self, *arguments, **named)
-        except TypeError as error:
-            raise UserError(f"{kind.__name__}: {error}") from None
-        plain(self, *arguments, **named)
+    def call(*arguments: Any, **named: Any) -> Any:
+        check_call(plain, name, arguments, named, int(isinstance(thing, type)))
+        for argument, value in signature.bind(*arguments, **named).arguments.items():
+            if argument in shapes and not shapes[argument].fits(value):
+                raise UserError(f"{name}: {argument} is {_short(value)}; allowed: {shapes[argument].words}")
+        return plain(*arguments, **named)
 
-    kind.__init__ = init  # type: ignore[misc]
-    return kind
+    if not isinstance(thing, type):
+        return cast(F, call)
+    thing.__init__ = call  # type: ignore[misc]
+    return thing
 
 
 def check_shapes(thing: Any) -> None:
@@ -107,9 +111,12 @@ def check_shapes(thing: Any) -> None:
 def check(thing: Any, name: str, shape: Shape) -> None:
     """Refuse one field if its value does not have the given shape."""
     if not shape.fits(value := getattr(thing, name)):
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        raise UserError(f"{type(thing).__name__}: {name} is {shown}; allowed: {shape.words}")
+        raise UserError(f"{type(thing).__name__}: {name} is {_short(value)}; allowed: {shape.words}")
+
+
+def _short(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def instance_of(kind: type, example: str) -> Shape:
@@ -118,3 +125,23 @@ def instance_of(kind: type, example: str) -> Shape:
 
 
 WHOLE = Shape(lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool), "a whole number")
+BITS_64 = Shape(lambda value: WHOLE.fits(value) and abs(value) < 2**63, "a whole number of at most 64 bits")
+VALUES = SHAPES | {
+    "int": BITS_64,
+    "float": Shape(lambda value: is_number(value) and math.isfinite(value), "a number"),
+    "str | Path": SHAPES["str"],
+    "Place": Shape(_place, "the x and y of a position, as in (0, 0)"),
+    "Sequence[int]": Shape(
+        lambda value: isinstance(value, range) or (_column(value) and all(map(WHOLE.fits, value))),
+        "a list of whole numbers, as in range(5) or [0, 2]",
+    ),
+    "Sequence[tuple[int, int]]": Shape(
+        lambda value: isinstance(value, tuple | list | np.ndarray) and all(map(_pair, value)),
+        "a list of pairs of whole numbers, as in [(0, 1), (1, 2)]",
+    ),
+    "tuple[int, int, int, int]": Shape(
+        lambda value: _column(value) and len(value) == 4 and all(map(is_number, value)),
+        "x and y of two corners, as in (0, 0, 500_000, 500_000)",
+    ),
+}
+"""Maps the annotation of an argument of a function to its shape."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from math import cos, hypot, pi, sin
 
+from causeway.errors import UserError
+from causeway.network.field_shapes import MOST_NODES, checked_values
+
 Place = tuple[int, int]
 """The x and y of a position, in millimetres."""
 
 
+@checked_values
 def hexagonal_places(cells: int, spacing_mm: float, centre_mm: Place = (400_000, 400_000)) -> tuple[Place, ...]:
     """Return the positions of stations, ring by ring; 1, 7, 19, 37, 61, 91 or 127 stations make complete rings.
 
@@ -16,6 +20,8 @@ def hexagonal_places(cells: int, spacing_mm: float, centre_mm: Place = (400_000,
         spacing_mm: The distance between neighbours.
         centre_mm: The position of the first station. Each ring begins to the right of it and goes anticlockwise.
     """
+    if not 1 <= cells <= MOST_NODES:
+        raise UserError(f"hexagonal_places: cells is {cells}; allowed: 1 to {MOST_NODES:,}")
     places, ring = [centre_mm], 0
     while len(places) < cells:
         ring += 1
@@ -33,6 +39,7 @@ def _place(ring: int, side: int, step: int, spacing_mm: float, centre_mm: Place)
     return centre_mm[0] + round(dx), centre_mm[1] + round(dy)
 
 
+@checked_values
 def tree_of(places: tuple[Place, ...]) -> tuple[tuple[int, int], ...]:
     """Return a wire from each station to its nearest neighbour among those nearer to the first station.
 
@@ -43,6 +50,8 @@ def tree_of(places: tuple[Place, ...]) -> tuple[tuple[int, int], ...]:
         nearer = [
             p for p in range(station) if _distance(places[p], places[0]) < _distance(places[station], places[0]) - 1
         ]
+        if not nearer:
+            raise UserError(f"tree_of: station {station} stands where station 0 stands; give each its own place")
         wires.append((min(nearer, key=lambda p: (round(_distance(places[p], places[station]) / 100), p)), station))
     return tuple(wires)
 

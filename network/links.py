@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, checked_arguments, is_number
+from causeway.network.field_shapes import MOST_NODES, WHOLE, checked_arguments, checked_values, is_number
 from causeway.network.random import draw_unit
 from causeway.proto.contract import constant, pb
 
@@ -32,6 +32,9 @@ PS_PER_MS = 10**9
 MOST_DELAY_MS = 10**9
 MOST_BPS = 10**15
 COLUMNS = ("from", "to", "delay_ms")
+
+MOST_SITES = 20_000
+"""The most sites. A table of their latencies takes three gigabytes."""
 
 
 @checked_arguments
@@ -76,6 +79,7 @@ class Links:
             raise UserError(f"Links: a node is at site {wrong}; delay_ms has sites 0 to {len(delay) - 1}")
 
     @classmethod
+    @checked_arguments
     def of(cls, sites: int, delay_ms: Callable[[int, int], float], **fields: Any) -> Links:
         """Return links whose latency is a function of the sender's site and the receiver's.
 
@@ -84,15 +88,18 @@ class Links:
             delay_ms: Returns the latency in ms, or `math.inf` where there is no link.
             fields: Any other field of Links.
         """
-        if not WHOLE.fits(sites) or sites < 1:
-            raise UserError(f"Links.of: sites is {sites!r}; allowed: a whole number, 1 and up")
+        if not WHOLE.fits(sites) or not 1 <= sites <= MOST_SITES:
+            raise UserError(f"Links.of: sites is {sites!r}; allowed: a whole number, 1 to {MOST_SITES:,}")
+        if not callable(delay_ms):
+            raise UserError(f"Links.of: delay_ms is {delay_ms!r}; allowed: a function of two sites")
         return cls(np.array([[delay_ms(a, b) for b in range(sites)] for a in range(sites)]), **fields)
 
     @classmethod
+    @checked_arguments
     def graph(cls, nodes: int, edges: Iterable[tuple[int, int]], delay_ms: float = 0.0, **fields: Any) -> Links:
         """Return the links of an undirected graph; `EVERYONE` then means a node's neighbours."""
-        if not WHOLE.fits(nodes) or nodes < 1:
-            raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 and up")
+        if not WHOLE.fits(nodes) or not 1 <= nodes <= MOST_SITES:
+            raise UserError(f"Links.graph: nodes is {nodes!r}; allowed: a whole number, 1 to {MOST_SITES:,}")
         if not is_number(delay_ms):
             raise UserError(f"Links.graph: delay_ms is {delay_ms!r}; allowed: a number of milliseconds")
         table = np.full((nodes, nodes), math.inf)
@@ -104,6 +111,7 @@ class Links:
         return cls(table, **fields)
 
     @classmethod
+    @checked_arguments
     def read(cls, path: str | Path, **fields: Any) -> tuple[Links, list[str]]:
         """Read a CSV file with the columns from, to and delay_ms; return the links and the sorted names of the sites.
 
@@ -195,6 +203,7 @@ class Links:
             raise UserError(f"Links: {name} has a value that is not {least} to {most:,}")
 
 
+@checked_values
 def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
     """Draw a connected undirected graph: a ring over the nodes in random order, and random edges up to the mean degree.
 
@@ -203,9 +212,7 @@ def random_edges(nodes: int, degree: int, seed: int) -> list[tuple[int, int]]:
         degree: The mean number of neighbours, 2 and up.
         seed: The seed; equal seeds give equal graphs.
     """
-    if not (WHOLE.fits(nodes) and WHOLE.fits(degree) and WHOLE.fits(seed)):
-        raise UserError(f"random_edges: nodes={nodes!r}, degree={degree!r}, seed={seed!r}; allowed: whole numbers")
-    if nodes < 3 or not 2 <= degree < nodes:
+    if not 3 <= nodes <= MOST_NODES or not 2 <= degree < nodes:
         raise UserError(f"random_edges: {nodes} nodes with degree {degree}; allowed: 3 nodes and up, degree 2 and up")
 
     def share(number: int, what: int) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.errors import UserError
+from causeway.network.field_shapes import checked_arguments, checked_values
 from causeway.proto.contract import constant
 
 Trace = NDArray[np.int64]
@@ -41,6 +42,7 @@ def xyz(place: Place) -> tuple[int, int, int]:
     return place if len(place) == 3 else (*place, 0)
 
 
+@checked_arguments
 def trace(*waypoints: tuple[float, ...]) -> Trace:
     """Return a trace from waypoints in s and m: `trace((0, 10, 20), (5, 60, 20))`, or all with a height as well."""
     values = len(waypoints[0]) if waypoints and isinstance(waypoints[0], tuple | list | np.ndarray) else 3
@@ -54,6 +56,7 @@ def trace(*waypoints: tuple[float, ...]) -> Trace:
     return _trace([tuple(waypoint) for waypoint in waypoints], "a trace")
 
 
+@checked_values
 def read_traces(path: str | Path, heights: bool = False) -> tuple[Trace, ...]:
     """Return one trace for each node of an ns-2 or a BonnMotion file.
 

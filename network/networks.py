@@ -69,6 +69,7 @@ def _probabilities() -> NDArray[np.float64]:
     return points
 
 
+@checked_arguments
 def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a normal delay. Values below the minimum become the minimum."""
     for name, value in (("mean_ms", mean_ms), ("sd_ms", sd_ms), ("minimum_ms", minimum_ms)):
@@ -78,12 +79,14 @@ def normal_delay(mean_ms: float, sd_ms: float, minimum_ms: float = 0.0) -> NDArr
     return np.maximum(minimum_ms, mean_ms + sd_ms * quantiles) * MS_NS
 
 
+@checked_arguments
 def constant_delay(delay_ms: float) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a constant delay."""
     _check_delay("constant_delay", delay_ms=delay_ms)
     return np.full(QUANTILE_BINS + 1, delay_ms * MS_NS)
 
 
+@checked_arguments
 def uniform_delay(low_ms: float, high_ms: float) -> NDArray[np.float64]:
     """Return the quantiles, in ns, of a uniform delay."""
     _check_delay("uniform_delay", low_ms=low_ms, high_ms=high_ms)
@@ -272,6 +275,7 @@ class MobileNetwork:
         return self.host_xy_mm or (((0, 0),) * self.hosts if self.movement is not None else ())
 
     @classmethod
+    @checked_arguments
     def hexagons(cls, *, cells: int = 7, spacing: int = 208_000, hosts: int, **fields: Any) -> MobileNetwork:
         """Return a network with one station in the centre and rings of 6, 12, 18, ... around it, wired as a tree.
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.errors import UserError
-from causeway.network.field_shapes import WHOLE, checked_arguments, is_number
+from causeway.network.field_shapes import MOST_NODES, WHOLE, checked_arguments, is_number
 from causeway.network.random import draw_unit
 from causeway.network.workload import LATEST_PS, Faults
 from causeway.proto.contract import pb
@@ -28,6 +28,8 @@ STREAM = int(pb.RandomStream.TROUBLE)
 ARRIVAL, LENGTH = 1 << 20, (1 << 20) + 1
 """The counters of the draws, far from those that random faults use in the same stream."""
 S_PS = 10**12
+MOST_STAYS = 100_000_000
+"""The most stays that are drawn. Their rows take two gigabytes."""
 
 
 @checked_arguments
@@ -62,6 +64,7 @@ class Stays:
             raise UserError(f"Stays: node {self.node[order][early[0]]} comes before it has gone; end its stay earlier")
 
     @classmethod
+    @checked_arguments
     def poisson(
         cls, nodes: int, per_s: float, mean_s: float, seed: int, *, first: int = 0, present: int = 0, stays: int = 0
     ) -> Stays:
@@ -82,6 +85,10 @@ class Stays:
                 raise UserError(f"Stays.poisson: {name} is {value!r}; allowed: a number above 0")
         if not all(map(WHOLE.fits, (nodes, seed, first, present, stays))):
             raise UserError("Stays.poisson: nodes, seed, first, present and stays must be whole numbers")
+        largest = {"nodes": (nodes, MOST_NODES), "stays": (stays, MOST_STAYS), "seed": (seed, 2**63 - 1)}
+        for name, (number, most) in largest.items():
+            if not 0 <= number <= most:
+                raise UserError(f"Stays.poisson: {name} is {number}; allowed: 0 to {most:,}")
         if not 0 <= first <= nodes or not 0 <= present <= nodes - first:
             shown = f"{nodes} nodes, first={first}, present={present}"
             raise UserError(f"Stays.poisson: {shown}; allowed: first + present up to the number of nodes")
@@ -104,6 +111,7 @@ class Stays:
         table = np.array(rows, np.int64).reshape(-1, 3)
         return cls(table[:, 0].astype(np.int32), table[:, 1], table[:, 2])
 
+    @checked_arguments
     def at(self, time_ps: int) -> list[int]:
         """Return the nodes with stays that are present at an instant."""
         here = (self.from_ps <= time_ps) & (time_ps < self.to_ps)

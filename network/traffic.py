@@ -45,7 +45,7 @@ class Sumo:
             raise UserError(f"Sumo: step is {step!r} ps; allowed: whole milliseconds, as in step=ms(100)")
         if self.client not in ("", *CLIENTS):
             raise UserError(f"Sumo: client is {self.client!r}; allowed: libsumo, traci, or nothing")
-        if isinstance(self.options, str):
+        if not isinstance(self.options, tuple | list):
             raise UserError(f"Sumo: options is {self.options!r}; allowed: a tuple of texts, as in ('--scale', '2')")
         object.__setattr__(self, "config", str(self.config))
         object.__setattr__(self, "options", tuple(self.options))

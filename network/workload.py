@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from causeway.deprecated import former_arguments
 from causeway.errors import UserError, shown_type
-from causeway.network.field_shapes import check_shapes, checked_arguments, is_number
+from causeway.network.field_shapes import (
+    WHOLE,
+    check,
+    check_shapes,
+    checked_arguments,
+    instance_of,
+    is_number,
+)
 from causeway.network.random import (
     QUANTILE_BINS,
     STREAM_HOT,
@@ -111,11 +118,27 @@ class Workload:
             if self.segments or self.script is not None:
                 raise UserError("a workload has a rate and segments (or a script); remove one")
             object.__setattr__(self, "segments", (Segment(0, rate),))
+        if self.script is not None:
+            self._check_script(self.script)
         first = self.segments[0] if self.segments else None
         if isinstance(first, Segment) and isinstance(first.start_ps, int | np.integer) and first.start_ps > 0:
             object.__setattr__(self, "segments", (Segment(0, 0.0), *self.segments))
         if self.nodes != FROM_NETWORK and self.first_node == FROM_NETWORK:
             object.__setattr__(self, "first_node", 0)
+
+    def _check_script(self, script: Script) -> None:
+        """Refuse what contradicts a script, which says all about the broadcasts."""
+        check(self, "script", instance_of(Script, "Script(time_ps, node, size_bytes)"))
+        for name in ("segments", "size_bytes"):
+            if getattr(self, name):
+                raise UserError(
+                    f"a workload has a script and {name}; remove one, since the script has its own broadcasts"
+                )
+        if WHOLE.fits(self.messages) and 0 < self.messages < len(script.time_ps):
+            rows = len(script.time_ps)
+            raise UserError(
+                f"a workload has messages={self.messages} and a script of {rows}; cut the script, or messages"
+            )
 
     @property
     def is_silent(self) -> bool:
@@ -137,6 +160,7 @@ class Workload:
         return completed
 
 
+@checked_arguments
 def poisson(rate: float, size_bytes: int = 100, messages: int | None = None, nodes: int | None = None) -> Workload:
     """Return a workload in which nodes broadcast as a Poisson process.
 

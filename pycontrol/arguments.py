@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from causeway.bridge.events import FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
+from causeway.bridge.events import BROADCAST_PEER, FOREVER, IGNORED, TOPICS, Act, Kind, unpack_position
 from causeway.bridge.validation import INTERFACES, LATEST_PS, bounds
 from causeway.bridge.validation_messages import MOST_BYTES
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
@@ -44,12 +44,20 @@ def packet(
     if isinstance(network, MobileNetwork) and peer == node:
         raise misuse("send", "peer", peer, "another node: on a mobile network no packet goes to its own sender")
     most = bounds(Act.SEND, "size_bytes")[1]
+    if type(peer) is not int or peer != BROADCAST_PEER:
+        peer = whole("send", "peer", peer, 0, nodes - 1, ", or EVERYONE")
     return (
-        whole("send", "peer", peer, *bounds(Act.SEND, "peer", nodes=nodes), " (EVERYONE is -1)"),
+        peer,
         whole("send", "size_bytes", size_bytes, least_bytes(network), most),
         whole("send", "interface", interface, *bounds(Act.SEND, "interface", interfaces=INTERFACES)),
         whole("send", "topic", topic, *bounds(Act.SEND, "topic"), " (a packet can have topic 1 to 15, or 0 for none)"),
     )
+
+
+def receiver(service: str, peer: Any) -> None:
+    """Refuse -1, which is the number of EVERYONE on its way to the engine."""
+    if isinstance(peer, int | np.integer) and peer == BROADCAST_PEER:
+        raise misuse(service, "peer", peer, "a node id, 0 and up (is it `self.id - 1`?); only cw.EVERYONE sends to all")
 
 
 def lookahead(topic: Any, lookahead_ps: Any) -> tuple[int, int]:

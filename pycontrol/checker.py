@@ -29,6 +29,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.errors import UserError
+from causeway.network.field_shapes import MOST_NODES, checked_values
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, FLAGGED, HELD, JOINED, LEFT, Observer
 from causeway.pycontrol.slots import DEAD, SLOT, Slots, forget, give_back, has_room, new_slots, reserve, slot_of, take
 from causeway.pycontrol.state_arrays import I32, I64, U8, U64, Axis, Record, allocate, compiled, fields, fill
@@ -257,6 +259,7 @@ def _sweep(s):
                 sets[i, w] &= keep[w]
 
 
+@checked_values
 class CausalityChecker(Observer):
     """An observer that checks the causal order of a run.
 
@@ -265,6 +268,8 @@ class CausalityChecker(Observer):
     """
 
     def __init__(self, nodes: int) -> None:
+        if not 1 <= nodes <= MOST_NODES:
+            raise UserError(f"CausalityChecker: nodes is {nodes}; allowed: 1 to {MOST_NODES:,}")
         self.nodes = nodes
         self.last_violating: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._s = allocate(CheckerState, {"slots": new_slots()}, node=nodes, slot=64)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, overload
 
 from causeway.errors import UserError
 from causeway.pycontrol.protocol_errors import Misuse, shown
+from causeway.signatures import checked_arguments
 
 N = TypeVar("N")
 A = TypeVar("A")
@@ -35,6 +36,7 @@ def handles(
 def handles(
     kind: type[A], other: type[B], third: type[C], /
 ) -> Callable[[Callable[[N, A | B | C, int], None]], Callable[[N, A | B | C, int], None]]: ...
+@checked_arguments
 def handles(*kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a method of a node the handler of contents of these types. It is called with the content and the sender."""
     for kind in kinds:

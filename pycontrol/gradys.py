@@ -23,6 +23,7 @@ from causeway.errors import RunError, UserError
 from causeway.network.networks import AbstractNetwork
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
+from causeway.signatures import checked_arguments
 
 S_PS = 10**12
 DEFAULT_SPEED_M_S, UPDATE_S = 10.0, 0.01
@@ -151,6 +152,7 @@ class GradysNode(Node):
         self.tell_position()
 
 
+@checked_arguments
 class Drones(PerNode):
     """Runs gradysim's protocols, one on each node."""
 

@@ -7,7 +7,7 @@ handlers that would never run.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cache
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from types import CodeType, FunctionType
@@ -17,9 +17,8 @@ from causeway.errors import UserError
 from causeway.pycontrol.dispatch import check_class, dispatched, handlers_of
 from causeway.pycontrol.node_requests import Requests
 from causeway.pycontrol.node_timers import Timers
-from causeway.pycontrol.protocol_errors import Misuse
-from causeway.pycontrol.reading import Reading
-from causeway.pycontrol.services import Services
+from causeway.pycontrol.protocol_errors import Misuse, shown
+from causeway.pycontrol.services import Services, check_id
 
 
 class Node(Requests):
@@ -93,14 +92,17 @@ class Node(Requests):
 
 
 HANDLERS = tuple(name for name in vars(Node) if name.startswith("on_"))
-SERVICES = tuple(
+MAY_HIDE = {"host", "log", "node_count", "nodes", "now", "peers"}
+"""Properties that a class or a node may hide by an attribute of its own."""
+SERVICES = frozenset(
     name
     for base in (Services, Timers, Requests)
-    for name, value in vars(base).items()
-    if not name.startswith(("on_", "_")) and (name == "rng" or not isinstance(value, Reading))
+    for name in vars(base)
+    if not name.startswith(("on_", "__")) and name not in MAY_HIDE
 )
-"""The services. A class cannot use their names for anything else. It may hide other properties, such as `log` and
-`nodes`."""
+"""The services, properties and internal methods of a node. A class cannot use their names for anything else."""
+NOT_ASSIGNED = SERVICES - {"id", "rng", "runtime"}
+"""The names that an attribute of a node cannot have, since it would hide what every node has under this name."""
 CLOSE = 0.8
 """The similarity (of `difflib`) from which a method's name counts as a misspelled handler."""
 
@@ -144,8 +146,7 @@ def check_handlers(kind: Any) -> None:
                 _check_runs(base, name, value)
             if name in SERVICES and not _calls_super(value):
                 raise UserError(
-                    f"{base.__name__}.{name} hides Node.{name}, a service of every node; give it another name, or "
-                    "call super()"
+                    f"{base.__name__}.{name} hides Node.{name}, {kind_of(name)}; give it another name, or call super()"
                 )
             known = name in inherited or name in named or name in by_type
             if known or not name.startswith("on") or not isinstance(value, FunctionType):
@@ -156,6 +157,32 @@ def check_handlers(kind: Any) -> None:
                     f"method of your own needs a name that does not begin with 'on')"
                 )
     _check_dispatch(kind, own)
+
+
+def kind_of(name: str) -> str:
+    """Describe what a node has under a name."""
+    return "an internal method" if name.startswith("_") else "a service of every node"
+
+
+def check_attributes(node: Node) -> None:
+    """Refuse an attribute of a node that hides a service, as `self.battery = 5` does.
+
+    Raises:
+        Misuse: There is such an attribute.
+    """
+    if NOT_ASSIGNED.isdisjoint(vars(node)):
+        return
+    name = next(name for name in vars(node) if name in NOT_ASSIGNED)
+    raise Misuse(
+        f"self.{name} = {shown(vars(node)[name])} hides Node.{name}, {kind_of(name)}; give the attribute another name"
+    )
+
+
+def check_names(nodes: Sequence[Node], id_: int) -> None:
+    """Refuse a node that has changed its own id, or whose attributes hide services."""
+    check_id(nodes, id_)
+    if id_ < len(nodes):
+        check_attributes(nodes[id_])
 
 
 def _check_dispatch(kind: Any, own: list[type]) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from causeway.deprecated import warn
 from causeway.errors import UserError
 from causeway.network.networks import Network
-from causeway.pycontrol.handlers import Node, check_handlers
+from causeway.pycontrol.dispatch import handlers_of
+from causeway.pycontrol.handlers import HANDLERS, Node, check_attributes, check_handlers
 from causeway.pycontrol.presence import Absent
 from causeway.pycontrol.protocol_errors import misuse, shown
 from causeway.pycontrol.services import NoRuntime
@@ -58,6 +59,7 @@ def new_node(make: Callable[[int], Node], id_: int) -> Node:
     if not isinstance(node.runtime, NoRuntime):
         raise misuse("PerNode", "make(id)", node, f"a new Node each time; this one is already node {node.id}")
     check_handlers(type(node))
+    check_attributes(node)
     return node
 
 
@@ -74,6 +76,17 @@ def unheard_broadcasts(nodes: Sequence[Node], network: Network | None) -> list[s
         f"the workload asks {kind.__name__} to broadcast, but {kind.__name__} has no on_broadcast(self, number, "
         "size_bytes), so these broadcasts are lost; add one, or restrict the workload to other nodes"
         for kind in kinds if kind.on_broadcast is Node.on_broadcast and kind is not Absent
+    ]  # fmt: skip
+
+
+def idle_nodes(nodes: Sequence[Node]) -> list[str]:
+    """Return a line for each class of nodes that has no handler at all."""
+    kinds: dict[Any, Node] = {type(node): node for node in nodes if not isinstance(node, Absent)}
+    return [
+        f"{kind.__name__} has no handler (on_start, on_broadcast, on_packet, on_timer, ...), so its nodes do nothing; "
+        "add one" for kind, node in kinds.items()
+        if all(getattr(kind, name) is getattr(Node, name) for name in HANDLERS)
+        and not handlers_of(kind) and vars(node).keys().isdisjoint(HANDLERS)
     ]  # fmt: skip
 
 

@@ -22,10 +22,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from causeway.bridge.events import (
-    BROADCAST_PEER,
     IGNORED,
     NO_ACTIONS,
     PAD,
@@ -42,30 +41,31 @@ from causeway.bridge.events import (
 from causeway.bridge.validation import INTERFACES
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.bridge.validation_messages import MOST_BYTES
-from causeway.errors import RunError, UserError
-from causeway.network.units import UnitError
+from causeway.errors import RunError
 from causeway.pycontrol import arguments, batteries, heights, presence, vehicles
 from causeway.pycontrol.after_end import refuse_services
 from causeway.pycontrol.answers import Actor
 from causeway.pycontrol.class_state import ClassState
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.contents import messages_in
-from causeway.pycontrol.debugging import look_at
+from causeway.pycontrol.handler_errors import raise_with_context
 from causeway.pycontrol.handlers import Node as Node
-from causeway.pycontrol.interrupts import was_interrupted
+from causeway.pycontrol.handlers import check_names
 from causeway.pycontrol.kept_packets import CONTENT, LIFETIME_PS, KeptPackets, lifetime_of
-from causeway.pycontrol.making import maker_of, new_node, unheard_broadcasts
+from causeway.pycontrol.making import idle_nodes, maker_of, new_node, unheard_broadcasts
 from causeway.pycontrol.node_requests import Exchange, inside
 from causeway.pycontrol.node_timers import fire
 from causeway.pycontrol.overload import check_load, in_words
 from causeway.pycontrol.protocol import BROADCAST, DELIVER, LEFT, Context, Protocol
-from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, broken_lookahead, call, misuse, protocol_error
-from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
-from causeway.pycontrol.services import check_id, check_turn
+from causeway.pycontrol.protocol_errors import ProtocolError, broken_lookahead, call, misuse
+from causeway.pycontrol.repeated import Repeated, repeat
+from causeway.pycontrol.services import EVERYONE as EVERYONE
+from causeway.pycontrol.services import check_turn
 from causeway.pycontrol.shared import Contents, watch_if_wanted
+from causeway.pycontrol.short_timers import ShortTimers
 from causeway.pycontrol.watchdog import calls_handlers
+from causeway.signatures import checked_arguments
 
-EVERYONE = BROADCAST_PEER
 ARRIVAL, LOST, TIMER, STATION, NODE = map(int, (Kind.ARRIVAL, Kind.LOST, Kind.TIMER, Kind.STATION, Kind.NODE))
 WORKLOAD, CONNECTED = int(Kind.BROADCAST), int(Kind.CONNECTED)
 SEND, SET_TIMER, CANCEL_TIMER = map(int, (Act.SEND, Act.SET_TIMER, Act.CANCEL_TIMER))
@@ -73,6 +73,7 @@ SWITCH, MOVE, CONNECT = map(int, (Act.NODE, Act.MOVE, Act.CONNECT))
 """Plain ints, since comparing and storing an IntEnum for every event is slow."""
 
 
+@checked_arguments
 class PerNode(Protocol):
     """A protocol whose nodes are objects with handlers. It makes one Python call per event."""
 
@@ -105,6 +106,7 @@ class PerNode(Protocol):
         self.nodes: list[Node] = []
         self._presence = presence.Presence()
         self._traffic: vehicles.Traffic | None = None
+        self._short = ShortTimers(0)
         self.timers: dict[tuple[int, Hashable], int] = {}
         self._due: dict[int, tuple[int, Hashable]] = {}
         self._kept = KeptPackets(copies_of_broadcast, self.packet_lifetime_ps)
@@ -131,6 +133,7 @@ class PerNode(Protocol):
         """The columns of the window being handled, as lists: kind, time_ps, node, ref, arg."""
 
     # ---- called by studies, before the run ------------------------------------------------------------------------
+    @checked_arguments
     def every(
         self, period_ps: int, handler: Callable[[Node], int | None], *, node: int = 0, first_ps: int | None = None
     ) -> None:
@@ -204,8 +207,8 @@ class PerNode(Protocol):
         due_ps = self.now_ps + self.context.reaction_ps
         if type(node) is not int or not 0 <= node < self._count:
             node = arguments.node("set_timer", node, self._count)
-        if type(delay_ps) is not int or not 0 <= delay_ps < FAR_PS - due_ps:
-            delay_ps = arguments.delay(delay_ps, due_ps)
+        if type(delay_ps) is not int or not self._short.limit_ps <= delay_ps < FAR_PS - due_ps:
+            delay_ps = self._short.checked(node, key, arguments.delay(delay_ps, due_ps))
         self.cancel_timer(node, key)
         timer = self._next_timer
         self._next_timer += 1
@@ -290,6 +293,7 @@ class PerNode(Protocol):
         self._least_bytes = arguments.least_bytes(context.network)
         copies = context.nodes - 1 if context.reports_all_copies else self.copies_of_broadcast
         self._kept = KeptPackets(copies, *lifetime_of(context, self.packet_lifetime_ps))
+        self._short = ShortTimers(context.reaction_ps)
         self._presence, self._traffic = presence.begin(context.network), vehicles.begin(self)
         self._batteries = batteries.begin(self)
         self._each(context.nodes, self._make, "make")
@@ -304,13 +308,13 @@ class PerNode(Protocol):
             try:
                 step(id_)
             except BaseException as error:
-                self._raise_with_context(error, id_, call(handler))
+                raise_with_context(self.nodes, error, id_, self.now_ps, call(handler))
         acting.host = None
 
     def _begin(self, id_: int) -> None:
         self.acting = self.nodes[id_]
         self.acting.on_start()
-        check_id(self.nodes, id_)
+        check_names(self.nodes, id_)
         for job in self._repeated:
             if job.node == id_:
                 self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
@@ -351,7 +355,7 @@ class PerNode(Protocol):
 
     def _finish(self, id_: int) -> None:
         self.acting = self.nodes[id_]
-        check_id(self.nodes, id_)
+        check_names(self.nodes, id_)
         self.acting.on_finish()
 
     def time_for_logs(self) -> int:
@@ -373,7 +377,10 @@ class PerNode(Protocol):
 
     def warnings(self) -> Sequence[str]:
         """Return warnings about broadcasts that no node handles, and about failures without effect."""
-        return [*unheard_broadcasts(self.nodes, self.context.network), *self._presence.warnings()]
+        short = self._short.warnings(self._next_timer)
+        idle = [] if self._repeated or self._next_packet or self._next_timer else idle_nodes(self.nodes)
+        unheard = unheard_broadcasts(self.nodes, self.context.network)
+        return [*(idle or unheard), *self._presence.warnings(), *short]
 
     def in_flight(self) -> str:
         """Describe the packets on their way and the timers that are set, with the nodes that have most of them."""
@@ -409,25 +416,12 @@ class PerNode(Protocol):
                     self._topic = 0
         except BaseException as error:
             if kind == ARRIVAL:
-                self._raise_with_context(
-                    error, node, call("on_packet", content=inside(content), sender=sender, interface=arg)
-                )
-            self._raise_with_context(error, node, arguments.handler(kind, ref, arg, self._key))
+                called = call("on_packet", content=inside(content), sender=sender, interface=arg)
+            else:
+                called = arguments.handler(kind, ref, arg, self._key)
+            raise_with_context(self.nodes, error, node, self.now_ps, called)
         finally:
             acting.host = None
-
-    def _raise_with_context(self, error: BaseException, node: int, called: str) -> NoReturn:
-        """Raise an error of a handler again, with node, time and arguments."""
-        acting.host = None
-        placed = isinstance(error, ProtocolError) or (isinstance(error, UserError) and not isinstance(error, UnitError))
-        if placed or was_interrupted(error):
-            raise error
-        look_at(error)
-        try:
-            check_id(self.nodes, node)  # a wrong id may be the cause of the error
-        except Misuse as cause:
-            error = cause.with_traceback(error.__traceback__)
-        raise protocol_error(f"node {node}", self.now_ps, called, error) from error
 
     @calls_handlers
     def _handle_other(self, kind: int, node: int, ref: int, arg: int) -> None:
@@ -439,7 +433,7 @@ class PerNode(Protocol):
                 del self.timers[due]
                 self._key = due[1]
                 if type(due[1]) is Repeated:
-                    self._repeat(due[1])
+                    repeat(self, due[1])
                 else:
                     fire(self.nodes[node], due[1])
         elif kind == LOST:
@@ -454,14 +448,6 @@ class PerNode(Protocol):
             presence.change(self, node, bool(arg))
         elif kind >= CONNECTED:
             self.nodes[node].on_connection(kind, ref, arg)
-
-    def _repeat(self, job: Repeated) -> None:
-        self.runs_job = True
-        delay_ps = job.handler(self.nodes[job.node])
-        self.runs_job = False
-        if delay_ps != NEVER_AGAIN:
-            next_ps = job.period_ps if delay_ps is None else delay_ps
-            self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
 
     def same_machine(self, one: int, other: int) -> bool:
         """Return whether two nodes are parts of one machine and may call each other. By default they are not.

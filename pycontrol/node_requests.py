@@ -84,7 +84,7 @@ class Requests(Timers):
         check(self, "request")
         own_method(self, "request", "on_reply", on_reply)
         own_method(self, "request", "on_timeout", on_timeout)
-        if type(peer) is int and peer < 0:
+        if isinstance(peer, int) and peer < 0:
             raise misuse("request", "peer", peer, "one node; send a packet to EVERYONE with self.send")
         if type(timeout_ps) is not int or timeout_ps < 0:
             timeout_ps = arguments.delay(timeout_ps, self.runtime.now_ps, "request", "timeout_ps")

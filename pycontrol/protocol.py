@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causeway.bridge.events import Actions, Kind, Window
-from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
-from causeway.pycontrol.protocol_errors import protocol_error
+from causeway.pycontrol.protocol_errors import protocol_error, says_where
 
 BROADCAST, DELIVER, LEFT, JOINED, FLAGGED, HELD = 0, 1, 2, 3, 4, 5
 """The observations of a node:
@@ -128,9 +127,9 @@ class Context:
         for observer in self.observers:
             try:
                 observer.observe(*rows)
-            except (RunError, UserError):
-                raise
             except Exception as error:
+                if says_where(error):
+                    raise
                 raise protocol_error(type(observer).__name__, int(rows[1][-1]), "observe(...)", error) from error
 
     def record(self, module: str, name: str, time_ps: int, value: float) -> None:

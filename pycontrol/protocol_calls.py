@@ -13,7 +13,7 @@ from causeway.pycontrol.arguments import number
 from causeway.pycontrol.debugging import look_at
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.protocol import Context, Observer, Protocol
-from causeway.pycontrol.protocol_errors import call, protocol_error, shown
+from causeway.pycontrol.protocol_errors import call, protocol_error, says_where, shown
 from causeway.pycontrol.run_trace_hooks import trace_if_wanted
 from causeway.pycontrol.watchdog import calls_protocol
 
@@ -22,10 +22,10 @@ from causeway.pycontrol.watchdog import calls_protocol
 def _call_protocol(callee: Any, now_ps: int, called: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
-    except (RunError, UserError, MemoryError):  # `run_protocol` turns a MemoryError into an error with a remedy
+    except MemoryError:  # `run_protocol` turns it into an error with a remedy
         raise
     except BaseException as error:
-        if was_interrupted(error):
+        if says_where(error) or was_interrupted(error):
             raise
         look_at(error)
         raise protocol_error(type(callee).__name__, now_ps, called, error) from error
@@ -55,10 +55,8 @@ def answer_to(window: Window, protocol: Protocol) -> Actions:
     """
     try:
         actions = protocol.on_window(window)
-    except (RunError, UserError):
-        raise
     except BaseException as error:
-        if was_interrupted(error):
+        if says_where(error) or was_interrupted(error):
             raise
         look_at(error)
         raise protocol_error(

@@ -28,8 +28,13 @@ class ProtocolError(RunError):
     """A fault of the protocol's own code. It ends the run; the other runs of a campaign go on."""
 
 
-class Misuse(ValueError):
+class Misuse(UserError, ValueError):
     """A service of a node was called with a wrong argument, or at a wrong time."""
+
+
+def says_where(error: BaseException) -> bool:
+    """Return whether an error ends a run as it is. That of a wrong value (Misuse, UnitError) lacks node and time."""
+    return isinstance(error, RunError | UserError) and not isinstance(error, ValueError)
 
 
 def misuse(service: str, name: str, given: Any, allowed: str) -> Misuse:
@@ -76,7 +81,7 @@ def protocol_error(where: str, now_ps: int, called: str, error: BaseException) -
         error: The exception.
     """
     text = _one_line(str, error)
-    kind = "" if isinstance(error, RunError | UserError | Misuse) else type(error).__name__
+    kind = "" if isinstance(error, RunError | UserError) else type(error).__name__
     what = ": ".join(part for part in (kind, text) if part)
     if isinstance(error, SystemExit):
         what = f"sys.exit({text}) would end the command; end the run with self.stop(), or raise an error"

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
-from causeway.bridge.events import FOREVER, IGNORED
+from causeway.bridge.events import BROADCAST_PEER, FOREVER, IGNORED
 from causeway.deprecated import warn
 from causeway.pycontrol import arguments
 from causeway.pycontrol.batteries import BatteryState, battery_of
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
 
 S_PS = 10**12
+
+
+class Everyone(int):
+    """The type of `EVERYONE`. It has one instance, also in copies and pickles."""
+
+    def __reduce__(self) -> str:
+        return "EVERYONE"
+
+
+EVERYONE = Everyone(BROADCAST_PEER)
+"""All nodes in reach, as the receiver of a packet. No other number means this, not even an equal one."""
 OTHER_NAME = "give the attribute another name"
 _passed_ids: set[type] = set()
 """The classes that pass their id to `Node.__init__`. Each of them causes one warning."""
@@ -167,6 +178,10 @@ class Services:
             check_turn(self, "send")
         if size_bytes is None:
             size_bytes = size_of(content)
+        if peer is EVERYONE:
+            peer = BROADCAST_PEER
+        elif type(peer) is not int or peer < 0:
+            arguments.receiver("send", peer)
         runtime.send(self.id, peer, content, size_bytes, interface, topic)
 
     def declare_lookahead(self, topic: int, lookahead_ps: int = FOREVER) -> None:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from causeway.pycontrol.protocol_errors import Misuse, shown
+from causeway.signatures import checked_arguments
 
 NUMBER_BYTES = 8
 """The size of an int or a float of any value: the size of a 64-bit field."""
@@ -16,6 +17,7 @@ CONTAINER_BYTES = 1
 CONTAINERS = (tuple, list, set, frozenset)
 
 
+@checked_arguments
 def size_of(content: Any) -> int:
     """Return the size of a content in bytes. It is the default size of a packet in `send`.
 
@@ -34,6 +36,10 @@ def size_of(content: Any) -> int:
     Raises:
         Misuse: The content or a part of it has another type.
     """
+    return _size(content)
+
+
+def _size(content: Any) -> int:
     kind = type(content)
     if kind is int or kind is float:
         return NUMBER_BYTES
@@ -52,11 +58,11 @@ def size_of(content: Any) -> int:
     if isinstance(content, int | float):
         return NUMBER_BYTES
     if isinstance(content, CONTAINERS):
-        return CONTAINER_BYTES + sum(map(size_of, content))
+        return CONTAINER_BYTES + sum(map(_size, content))
     if isinstance(content, dict):
-        return CONTAINER_BYTES + sum(size_of(key) + size_of(value) for key, value in content.items())
+        return CONTAINER_BYTES + sum(_size(key) + _size(value) for key, value in content.items())
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
-        return CONTAINER_BYTES + sum(size_of(getattr(content, field.name)) for field in dataclasses.fields(content))
+        return CONTAINER_BYTES + sum(_size(getattr(content, field.name)) for field in dataclasses.fields(content))
     raise Misuse(
         f"{shown(content)} has no size: size_of does not support {kind.__name__}; pass size_bytes, or define an "
         f"attribute size_bytes in {kind.__name__}"

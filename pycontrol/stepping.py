@@ -15,6 +15,7 @@ import numpy as np
 from causeway.bridge.events import EVENT, Actions, Window, joined
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.pycontrol.confined import acting
+from causeway.pycontrol.handler_errors import raise_with_context
 from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.node import PerNode
 from causeway.pycontrol.protocol import Protocol
@@ -110,7 +111,8 @@ def call_as_handler(protocol: PerNode, node: int, function: Handler, now_ps: int
     try:
         function(one)
     except BaseException as error:
-        protocol._raise_with_context(error, node, call(getattr(function, "__name__", "a function")))
+        called = call(getattr(function, "__name__", "a function"))
+        raise_with_context(protocol.nodes, error, node, now_ps, called)
     finally:
         acting.host = None
     return protocol._take_actions(False)

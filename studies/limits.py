@@ -12,6 +12,7 @@ from causeway.bridge.engine import RunSpec
 from causeway.bridge.validation import LATEST_PS, MOST_NODES
 from causeway.errors import UserError
 from causeway.network.networks import AbstractNetwork
+from causeway.network.units import check_time
 
 FASTEST_PER_S = 1e9
 """The maximum rate of broadcasts of a whole system per second. At higher rates, several would be in every nanosecond.
@@ -50,6 +51,8 @@ def check_spec(spec: RunSpec) -> None:
     _within(spec, "reaction time (ps)", spec.reaction_ps, 1, LATEST_PS)
     _within(spec, "duration (ps)", spec.duration_ps, 0, LATEST_PS)
     _long_enough(spec)
+    if isinstance(spec.reaction_ps, int | np.integer):
+        check_time(f"study {spec.study}: the reaction time", int(spec.reaction_ps))
     _within(spec, "number of nodes", network.nodes, 1, MOST_NODES)
     _within(spec, "number of messages", workload.messages, 0, 2**31 - 1)
     _within(spec, "size of a message (bytes)", workload.size_bytes, 0, 2**31 - 1)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
 from causeway.analysis.reduce.quantity import unknown_names
-from causeway.errors import RunError
+from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
 from causeway.pycontrol.debugging import debugging
 from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
+from causeway.pycontrol.protocol_errors import shown
+from causeway.signatures import checked_arguments
 from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, endless, point_from, takes_setting
@@ -54,6 +56,7 @@ def run(
     twice: bool = False,
     **setting: Unpack[Setting],
 ) -> Run[Node]: ...
+@checked_arguments
 @takes_setting
 def run(
     protocol: AnyStudy | AnyProtocol,
@@ -100,6 +103,8 @@ def run(
     (job,) = RunRequest.of(protocol, network, setting).jobs([point_from(params)], [seed])
     if record is not None:
         job = job.but(record_to=str(record))
+    if not isinstance(twice, bool):
+        raise UserError(f"twice is {shown(twice)}; allowed: True, False")
     if twice:
         check_processes(job.source, "omit twice=True")
     with on_first_compile(_say_compiling), debugging() if pdb else contextlib.nullcontext():

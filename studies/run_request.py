@@ -15,6 +15,7 @@ import numpy as np
 
 from causeway.errors import UserError, shown_type, unknown
 from causeway.network.networks import Network
+from causeway.network.units import check_time
 from causeway.network.workload import Script, Workload
 from causeway.pycontrol.loop import Progress
 from causeway.pycontrol.node import Node
@@ -93,6 +94,9 @@ class RunRequest:
         for name in setting:
             if name not in known:
                 raise unknown("argument", name, known)
+        engine = setting.get("engine")
+        if engine is not None and not isinstance(engine, str):
+            raise UserError(f"engine is {engine!r}; allowed: 'inline', 'omnet' or 'ns3'")
         return cls(protocol, network, **setting)
 
     def jobs(self, points: Sequence[Mapping[str, Any]], seeds: Iterable[int]) -> list[Job]:
@@ -102,13 +106,15 @@ class RunRequest:
             points: The parameters of each point.
             seeds: The seeds.
         """
-        chosen = _seeds(seeds)
+        chosen = chosen_seeds(seeds)
         points = [{name: plain(name, value) for name, value in point.items()} for point in points]
         names = dict.fromkeys(name for point in points for name in point)
         source = self.source(names)
         if isinstance(source, Resolved) and isinstance(source.study, ProtocolStudy):
             _check_complete(points, names)
         jobs = plan_seeds(source, self.engine or "", points, chosen)
+        if len(jobs) < len(points) * len(chosen):
+            raise _equal_points(points, jobs, len(chosen))
         found = choose_engine(jobs[0].study, self.engine, jobs[0].network())
         return [job.but(engine=found) for job in jobs]
 
@@ -145,6 +151,16 @@ def point_from(params: Any) -> dict[str, Any]:
     return dict(params or {})
 
 
+def _equal_points(points: Sequence[Mapping[str, Any]], jobs: Sequence[Job], seeds: int) -> UserError:
+    """Return the error for points that are one point to the study."""
+    twice = next((point for number, point in enumerate(points) if point in points[:number]), None)
+    shown = "" if twice is None else f", such as {', '.join(f'{name}={value!r}' for name, value in twice.items())}"
+    return UserError(
+        f"{len(points)} points of the sweep are only {len(jobs) // seeds} different ones{shown}; give each point once "
+        "(more seeds repeat a point: seeds=range(10))"
+    )
+
+
 def _check_complete(points: Sequence[Mapping[str, Any]], names: Iterable[str]) -> None:
     """Refuse points with different parameters, except points of a study, whose parameters have defaults."""
     for number, point in enumerate(points):
@@ -160,17 +176,22 @@ def _time(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
         shown = f"{value!r}" if isinstance(value, int | float) else shown_type(value)
         raise UserError(f"{name} is {shown}; allowed: a time above 0, as in {name}=causeway.seconds(10)")
+    check_time(name, value)
     return value
 
 
-def _seeds(seeds: Any) -> list[int]:
+def chosen_seeds(seeds: Any) -> list[int]:
+    """Return the seeds of a request as a list. A single seed may be given as a number."""
     chosen = list(seeds) if isinstance(seeds, Iterable) else [seeds]
     if not chosen:
         raise UserError("seeds is empty; give at least one, as in seeds=range(10)")
     for seed in chosen:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise UserError(f"a seed is {seed!r}; allowed: whole numbers, as in seeds=range(10)")
-    return [int(seed) for seed in chosen]
+    whole = [int(seed) for seed in chosen]
+    if twice := [seed for number, seed in enumerate(whole) if seed in whole[:number]]:
+        raise UserError(f"seed {twice[0]} is given twice, but its runs are equal; give each seed once")
+    return whole
 
 
 def endless(job: Job) -> Callable[[Progress], None] | None:

@@ -10,9 +10,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from causeway.network.networks import Network
+from causeway.network.units import PICOSECONDS
 
 OWNER = "run"
 S_PS, US_PS = 10**12, 10**6
+DURATIONS = {"stays of nodes last": "less than a microsecond"}
+"""The times of `early_events` that are durations, with the words about them."""
 NAME = "causeway warning"
 KEPT = (pc.field("owner") == OWNER) & (pc.field("name") == NAME)
 """Selects the warnings among the rows of the table `attributes`."""
@@ -54,13 +57,23 @@ def early_events(network: Network) -> list[str]:
         "segments of the workload begin": [one.start_ps for one in network.workload.segments],
         "failures and recoveries of nodes are": network.faults.time_ps,
         "network faults end": [one.to_ps for one in getattr(network, "network_faults", ())],
-        "stays of nodes end": () if stays is None else stays.to_ps,
+        "stays of nodes last": () if stays is None else stays.to_ps - stays.from_ps,
     }
     return [
-        f"{early} of {len(at_ps)} {what} in the first microsecond; times are picoseconds, as seconds(2) returns them"
+        f"{early} of {len(at_ps)} {what} {DURATIONS.get(what, 'in the first microsecond')}; {PICOSECONDS}"
         for what, at_ps in times.items()
         if (early := int(np.count_nonzero((np.asarray(at_ps) > 0) & (np.asarray(at_ps) < US_PS))))
     ]
+
+
+def short_times(reaction_ps: int, duration_ps: int) -> list[str]:
+    """Return a line for a reaction time and for a duration below a microsecond."""
+    found = []
+    if reaction_ps < US_PS:
+        found.append(f"the reaction time is {reaction_ps / 1000:g} ns, less than a microsecond; {PICOSECONDS}")
+    if 0 < duration_ps < US_PS:
+        found.append(f"the run ends at {duration_ps / 1000:g} ns, within the first microsecond; {PICOSECONDS}")
+    return found
 
 
 def print_warnings(of_runs: Sequence[Sequence[str]]) -> None:

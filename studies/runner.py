@@ -34,7 +34,7 @@ from causeway.studies.own_results import add_results
 from causeway.studies.parameters import make_params, point_of
 from causeway.studies.project import network_code, project_code
 from causeway.studies.registry import Resolved
-from causeway.studies.run_warnings import as_rows, early_events, late_events
+from causeway.studies.run_warnings import as_rows, early_events, late_events, short_times
 from causeway.studies.study import Params, Study
 from causeway.toolchain.installation import commit, version
 from causeway.toolchain.user_file import enter_folder_of
@@ -272,7 +272,8 @@ class StartedRun:
 
 
 def _warnings(job: Job, spec: RunSpec, outcome: Outcome) -> list[str]:
-    doubts = [*early_events(spec.network), *late_events(spec.network, spec.duration_ps)]
+    doubts = [*short_times(spec.reaction_ps, spec.duration_ps), *early_events(spec.network)]
+    doubts += late_events(spec.network, spec.duration_ps)
     doubts += job.external.doubts if job.external else []
     if not outcome.finish.unused:
         return doubts

@@ -15,6 +15,7 @@ from causeway.pycontrol.node import Node
 from causeway.pycontrol.protocol import Protocol
 from causeway.pycontrol.protocol_errors import shown
 from causeway.pycontrol.stepping import Pauses
+from causeway.signatures import checked_arguments
 from causeway.studies.protocol_study import MakeNetwork
 from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, point_from, takes_setting
 from causeway.studies.run_result import Run
@@ -128,6 +129,7 @@ def simulation(
     params: Mapping[str, Any] | None = None,
     **setting: Unpack[Setting],
 ) -> Simulation[Node]: ...
+@checked_arguments
 @takes_setting
 def simulation(
     protocol: AnyStudy | AnyProtocol,

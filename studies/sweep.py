@@ -21,11 +21,20 @@ from causeway.analysis.reduce.arithmetic import interval
 from causeway.errors import RunError, UserError
 from causeway.network.networks import Network
 from causeway.pycontrol.hash_seed import fixed_for_children
+from causeway.signatures import checked_arguments
 from causeway.studies.campaign import Tally, Watch
 from causeway.studies.execution import execute, read_back, result_folder
 from causeway.studies.processes import processes_for
 from causeway.studies.protocol_study import MakeNetwork
-from causeway.studies.run_request import AnyProtocol, AnyStudy, RunRequest, Setting, point_from, takes_setting
+from causeway.studies.run_request import (
+    AnyProtocol,
+    AnyStudy,
+    RunRequest,
+    Setting,
+    chosen_seeds,
+    point_from,
+    takes_setting,
+)
 from causeway.studies.run_warnings import print_warnings
 from causeway.studies.runner import Job
 from causeway.studies.study_objects import check_folder, check_processes
@@ -87,6 +96,7 @@ class SweepError(RunError):
         self.sweep = sweep
 
 
+@checked_arguments
 @takes_setting
 def sweep(
     protocol: AnyStudy | AnyProtocol,
@@ -130,6 +140,7 @@ def sweep(
     return _swept(planned, names, out, jobs, may_fail)
 
 
+@checked_arguments
 @takes_setting
 def compare(
     one: AnyStudy | AnyProtocol,
@@ -162,7 +173,7 @@ def compare(
         UserError: The runs are not possible.
         RunError: A run failed.
     """
-    chosen, point = list(seeds), [point_from(params)]
+    chosen, point = chosen_seeds(seeds), [point_from(params)]
     if len(set(chosen)) < 2:
         raise UserError(
             "compare needs at least two seeds, as in seeds=range(10), since one pair of runs has no interval"

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, overload
 from causeway.analysis.plots import Plot
 from causeway.analysis.reduce import expression
 from causeway.errors import UserError
+from causeway.signatures import checked_arguments
 
 KINDS: dict[str, Kind] = {}
 """Maps names to kinds of plots."""
@@ -65,6 +66,7 @@ class Kind:
 def plot_kind(function: F) -> F: ...
 @overload
 def plot_kind(*, name: str = "", recorded: bool = False, signed: bool = False) -> Callable[[F], F]: ...
+@checked_arguments
 def plot_kind(
     function: F | None = None, *, name: str = "", recorded: bool = False, signed: bool = False
 ) -> F | Callable[[F], F]:
@@ -75,6 +77,8 @@ def plot_kind(
     high, runs) for the table of numbers. With `recorded`, y names a series that runs record; with `signed`, the
     numbers are differences.
     """
+    if function is not None and not callable(function):
+        raise UserError(f"plot_kind was given {function!r}; allowed: a function that draws, def spread(ax, data)")
 
     def register(one: F) -> F:
         _register(one, name or one.__name__, recorded, signed)

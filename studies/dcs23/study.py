@@ -304,6 +304,7 @@ class Dcs23Study(Study):
         """Return processes with normal delays, and the broadcasts of the chosen load."""
         n, rows = params.processes, segments(params)
         script = loads.in_turn(rows, n, params.messages) if params.senders == "turns" else None
+        rows = rows if script is None else ()
         workload = Workload(n, messages=params.messages, segments=rows, script=script)
         delay = normal_delay(params.delay_mean_ms, params.delay_sd_ms)
         return AbstractNetwork(params.processes, delay=delay, workload=workload)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from causeway.errors import UserError
 from causeway.network.networks import normal_delay, uniform_delay
 from causeway.network.random import draw_ps, draw_unit
-from causeway.network.workload import NEVER, Segment, Workload, WorkloadTables, next_broadcast
+from causeway.network.workload import NEVER, Script, Segment, Workload, WorkloadTables, next_broadcast
 
 
 def chain(workload: Workload, seed: int, count: int) -> list[tuple[int, int]]:
@@ -64,3 +68,18 @@ def test_a_load_may_begin_later_than_the_run():
     silent_first = Workload(10, segments=(Segment(0, 0.0), Segment(2 * 10**12, 50.0)))
     assert chain(later, 3, 100) == chain(silent_first, 3, 100)
     assert min(time_ps for time_ps, _ in chain(later, 3, 100)) >= 2 * 10**12
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"segments": (Segment(0, 5.0),)}, "a workload has a script and segments; remove one"),
+        ({"size_bytes": 100}, "a workload has a script and size_bytes; remove one"),
+        ({"messages": 1}, "a workload has messages=1 and a script of 2"),
+    ],
+)
+def test_nothing_beside_a_script_is_ignored(more: dict[str, Any], words: str) -> None:
+    script = Script(np.array([1, 2]), np.array([0, 0]), np.array([8, 8]))
+    with pytest.raises(UserError, match=words):
+        Workload(3, script=script, **more)
+    assert Workload(3, script=script, messages=2).script is script

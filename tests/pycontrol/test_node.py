@@ -228,7 +228,7 @@ def test_a_node_cannot_act_at_the_end(acts: Any, name: str) -> None:
         (lambda n: n.set_timer("t", -1), "set_timer was given delay_ps=-1; allowed: a whole number, 0 to"),
         (lambda n: n.set_timer("t", 0.3), "as seconds(0.3) or ms(300) return them"),
         (lambda n: n.set_timer("t", seconds(n.now / 3)), "seconds(0.0003333333333333333) is not a whole number of pic"),
-        (lambda n: n.send(9, "x"), "send was given peer=9; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
+        (lambda n: n.send(9, "x"), "send was given peer=9; allowed: a whole number, 0 to 2, or EVERYONE"),
         (lambda n: n.send(0, object()), "pass size_bytes, or define an attribute size_bytes in object"),
         (lambda n: n.deliver(0), "deliver was given message=0; allowed: none, since no node has called new_message()"),
         (lambda n: (n.new_message(), n.deliver(1)), "deliver was given message=1; allowed: a whole number, 0 to 0, th"),

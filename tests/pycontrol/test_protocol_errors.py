@@ -80,7 +80,7 @@ def test_an_exception_is_reported_with_its_place_and_the_protocols_own_lines(han
 @pytest.mark.parametrize(
     ("does", "reported"),
     [
-        (lambda n: n.send(7, "x", 1), "send was given peer=7; allowed: a whole number, -1 to 2 (EVERYONE is -1)"),
+        (lambda n: n.send(7, "x", 1), "send was given peer=7; allowed: a whole number, 0 to 2, or EVERYONE"),
         (lambda n: (setattr(n, "id", 9), n.send(0, "x", 1)), "self.id was changed from 2 to 9; give the attribute"),
         (lambda n: (setattr(n, "id", -1), n.set_timer("t", 1)), "self.id was changed from 2 to -1; give the attribute"),
         (lambda n: n.send(None, "x", 1), "send was given peer=None; allowed: a whole number"),

@@ -255,7 +255,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no workload": (lambda: run(broadcasts=50), r"broadcasts is an int; allowed: causeway.poisson\(rate\)"),
     "float": (lambda: run(until=1.5), r"until is 1.5; allowed: a time above 0, as in until=causeway.seconds\(10\)"),
-    "seconds": (lambda: run(until=10), "less than the reaction time .* as seconds"),
+    "seconds": (lambda: run(until=10), "until is 10 ps; allowed: 1 ns and up; times are picoseconds, as seconds"),
     "parameter": (lambda: run(params={"los": 0.1}), "unknown parameter of Echo and its network 'los'.* 'loss'"),
     "a strange one": (lambda: run(params={"loss": object()}), "parameter loss is an object; allowed: numbers, text"),
     "a study's": (lambda: cw.run(ToyStudy, until=5), "until cannot be combined with a study, which has its own"),

@@ -152,3 +152,16 @@ def test_an_interrupted_sweep_keeps_what_is_finished(tmp_path: Path) -> None:
     os.kill(running.pid, signal.SIGINT)
     said, _ = running.communicate(timeout=60)
     assert said.startswith("True "), said
+
+
+@pytest.mark.parametrize(
+    ("points", "seeds", "words"),
+    [
+        ({"loss": [0.1, 0.1]}, [1], "2 points of the sweep are only 1 different ones, such as loss=0.1; give each"),
+        ([{"loss": 0.1}, {"loss": 0.2}, {"loss": 0.1}], [1, 2], "3 points of the sweep are only 2 different ones"),
+        ({"loss": [0.1]}, [1, 2, 1], "seed 1 is given twice, but its runs are equal; give each seed once"),
+    ],
+)
+def test_equal_points_and_seeds_are_refused(points: Any, seeds: list[int], words: str) -> None:
+    with pytest.raises(cw.UserError, match=words):
+        cw.sweep(Echo, points, cw.AbstractNetwork(3), seeds=seeds, broadcasts=cw.poisson(5, messages=2))
