@@ -313,7 +313,7 @@ class PerNode(Protocol):
         check_id(self.nodes, id_)
         for job in self._repeated:
             if job.node == id_:
-                self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
+                self._plan(job, job.first_ps)
 
     def _make(self, id_: int) -> None:
         there = id_ not in self._presence.down
@@ -461,7 +461,13 @@ class PerNode(Protocol):
         self.runs_job = False
         if delay_ps != NEVER_AGAIN:
             next_ps = job.period_ps if delay_ps is None else delay_ps
-            self.set_timer(job.node, job, next_ps - self.context.reaction_ps)
+            self._plan(job, next_ps)
+
+    def _plan(self, job: Repeated, delay_ps: int) -> None:
+        """Set the timer of a job."""
+        self.set_timer(job.node, job, delay_ps - self.context.reaction_ps)
+        if job.always:
+            self._actions[-1] = (*self._actions[-1][:6], 1, *PAD[7])
 
     def same_machine(self, one: int, other: int) -> bool:
         """Return whether two nodes are parts of one machine and may call each other. By default they are not.

@@ -15,6 +15,8 @@ class Repeated:
     handler: Callable[[Any], int | None]
     first_ps: int
     node: int
+    always: bool = False
+    """True if the job also runs while the node is down (on packet-level engines)."""
 
 
 NEVER_AGAIN = -1
