@@ -10,9 +10,9 @@ The blocks of a page share one empty folder and run in the order of the page:
 - a block ```` ```python ```` without a title is a program, and a block ```` ```text ```` after it is its output.
 
 A block after the comment `<!-- needs: omnet -->` is skipped with a message if that simulator, package or program, or
-one of several, is missing. A block after `<!-- not run: REASON -->` is never run. Any other block is refused, so no page shows a block
-that was not run. If a program of the page writes a picture with the name of one in `docs/images`, `--update` copies it
-there.
+one of several, is missing. A block after `<!-- not run: REASON -->` is never run. Any other block is refused, so no
+page shows a block that was not run. If a program of the page writes a picture with the name of one in `docs/images`,
+`--update` copies it there.
 """
 
 from __future__ import annotations

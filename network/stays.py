@@ -120,7 +120,7 @@ def changes_of(network: Any) -> Faults:
     stays: Stays | None = network.stays
     if getattr(network, "movement", None) is not None:  # its hosts come and go as SUMO's vehicles do
         guests = absent = np.array(network.vehicle_nodes, np.int32)
-        stays = Stays(guests[:0], guests[:0], guests[:0])
+        stays = Stays(guests[:0], np.empty(0, np.int64), np.empty(0, np.int64))
     elif stays is None:
         return faults
     else:

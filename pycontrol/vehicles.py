@@ -242,9 +242,7 @@ def vehicle_of(runtime: Any, node: int) -> Vehicle:
     traffic: Traffic | None = getattr(runtime, "_traffic", None)
     found = None if traffic is None else traffic.vehicles.get(node)
     if found is None:
-        raise Misuse(
-            f"vehicle: node {node} is no vehicle; vehicles are the hosts of a network with movement=Sumo(...)"
-        )
+        raise Misuse(f"vehicle: node {node} is no vehicle; vehicles are the hosts of a network with movement=Sumo(...)")
     return found
 
 

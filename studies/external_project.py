@@ -44,7 +44,7 @@ class ExternalProject:
     """Warnings about iteration variables."""
 
     def instead_of(self, own: Network) -> InetNetwork:
-        """Return the project's network, with the number of nodes, the load, faults, stays and vehicles of the study's network."""
+        """Return the project's network, with the nodes, load, faults, stays and vehicles of the study's network."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
         ned_path, libs, models = (own.ned_path, own.libs, own.models) if isinstance(own, InetNetwork) else ((), (), ())
         vehicles = own.vehicles if isinstance(own, InetNetwork) else getattr(own, "vehicle_nodes", ())

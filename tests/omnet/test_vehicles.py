@@ -258,7 +258,8 @@ def test_a_stream_of_a_vehicle_is_not_continued_by_the_next_one_on_its_host(tmp_
 def test_too_few_hosts_are_one_line_that_says_how_many_are_needed(tmp_path: Path) -> None:
     few = edited(INI, ("cars = 12", "cars = 2"))
     line = last_line(drive(tmp_path, few, nodes=3, vehicles=2))
-    assert (found := re.search(r"than the network has hosts \(2\); this run needs (\d+) hosts$", line)), line
+    found = re.search(r"than the network has hosts \(2\); this run needs (\d+) hosts$", line)
+    assert found, line
     needed = int(found[1])
     assert 4 <= needed < 12
     for cars, works in ((needed, True), (needed - 1, False)):
