@@ -63,6 +63,7 @@ from causeway.analysis.convert import pandas_tables
 from causeway.bridge import engines
 from causeway.bridge.engine import RunSpec
 from causeway.pycontrol.loop import run_protocol
+from causeway.pycontrol.protocol import JOINED, LEFT
 
 class Unit(cw.Node):
     def on_start(self):
@@ -86,13 +87,13 @@ class Car(cw.Node):
         self.row = cars[-1]
         self.every(cw.ms(500), self.say)
         if ask.get("tcp"):
-            self.every(cw.seconds(2), self.tell)
+            self.every(cw.seconds(2), self.stream)
 
     def say(self):
         assert self.vehicle.road.startswith(("entry", ":", "main"))
         self.send(cw.EVERYONE, self.vehicle.name, 100)
 
-    def tell(self):
+    def stream(self):
         self.send(self.node_count - 1, self.vehicle.name, 3000, cw.WIRE)
 
     def on_packet(self, content, sender, interface):
@@ -104,7 +105,16 @@ class Car(cw.Node):
     def on_finish(self):
         self.row[3] = self.now
 
-ask, cars = json.loads(sys.argv[1]), []
+class Spy:
+    "Notes who joins and leaves."
+    scalars = dict
+
+    def observe(self, op, time_ps, node, message):
+        for o, t, n in zip(op.tolist(), time_ps.tolist(), node.tolist()):
+            if o in (JOINED, LEFT):
+                joins.append([n, o == JOINED, t / 1e12])
+
+ask, cars, joins = json.loads(sys.argv[1]), [], []
 movement = cw.Sumo(ask["config"], client=ask["client"])
 ROAD = cw.InetNetwork(ask.get("nodes", 17), ini="omnetpp.ini", hosts=ask["hosts"], movement=movement,
                       vehicles=range(ask["vehicles"]) if ask.get("vehicles") else (),
@@ -113,7 +123,7 @@ units = ROAD.nodes - 1 if ask.get("vehicles") else -1
 options = {"results": "own", "result_name": "own"} if ask.get("radios") else {}
 spec = RunSpec("test", {}, ask["seed"], ROAD, cw.ms(1), cw.seconds(ask["until"]), options=options)
 protocol = cw.PerNode(lambda id_: Unit() if id_ == units else Car())
-found = run_protocol(engines.get("omnet"), spec, protocol, [])
+found = run_protocol(engines.get("omnet"), spec, protocol, [Spy()])
 places, radios = {}, {}
 for (module, name), (times, values) in found.samples.items():
     places.setdefault(module, {})[name] = [[time / 1e12 for time in times], values]
@@ -124,7 +134,7 @@ if ask.get("radios"):
         radios.setdefault(module, {})[name.split(":")[0]] = [
             (rows.time_raw * 10.0**rows.time_exp).tolist(), rows.value.tolist()]
 unit = protocol.nodes[units]
-print(json.dumps({"digest": found.digest, "cars": cars, "places": places, "radios": radios,
+print(json.dumps({"digest": found.digest, "cars": cars, "places": places, "radios": radios, "joins": joins,
                   "heard": getattr(unit, "heard", []), "lost": getattr(unit, "lost", 0)}))
 """
 
@@ -256,6 +266,11 @@ def test_all_hosts_can_be_vehicles(tmp_path: Path) -> None:
     assert len({name for _, name, *_ in seen["cars"]}) == len(seen["cars"]) > len({car[0] for car in seen["cars"]})
     for _, _, came, gone, _ in seen["cars"]:
         assert gone == 60 or 25 < gone - came < 35
+    for node in range(16):
+        stays = [(came, gone) for id_, _, came, gone, _ in seen["cars"] if id_ == node]
+        times = [(True, came) for came, _ in stays] + [(False, gone) for _, gone in stays if gone < 60]
+        observed = [(up, time) for id_, up, time in seen["joins"] if id_ == node]
+        assert observed == [(False, 0.0), *sorted(times, key=lambda one: one[1])]
 
 
 def test_a_stream_of_a_vehicle_is_not_continued_by_the_next_one_on_its_host(tmp_path: Path) -> None:
