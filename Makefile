@@ -122,8 +122,8 @@ lint: $(VENV)/.ready proto
 
 # The site has its libraries in a folder of its own. A broken link, or a name without a docstring, ends the build.
 SITE := PYTHONPATH=$(VENV)/docs NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
-docs: setup $(VENV)/docs/.ready
-	$(BIN)/python docs/transcripts.py
+docs: setup $(VENV)/docs/.ready $(VENV)/sumo/.ready
+	PYTHONPATH=$(LIBRARIES)/sumo:$$PYTHONPATH $(BIN)/python docs/transcripts.py
 	$(SITE) build --strict
 	$(BIN)/python docs/check_site.py build/site
 

@@ -183,6 +183,7 @@ def encode_setup(spec: RunSpec) -> bytes:
     elif isinstance(spec.network, InetNetwork):
         s.own_network.nodes = spec.network.nodes
         s.own_network.places_every_ps = spec.network.places_every_ps
+        s.own_network.moves = spec.network.movement is not None
     else:
         _put_mobile(s.mobile_network, spec.network)
     return frame.SerializeToString()

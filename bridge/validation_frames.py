@@ -61,6 +61,10 @@ def _stations_of(network: Network) -> int:
     return MOST_NODES if isinstance(network, InetNetwork) else network.nodes  # only INET knows their number
 
 
+def _has_vehicles(network: Network) -> bool:
+    return isinstance(network, InetNetwork) and network.movement is not None
+
+
 class FrameValidator:
     """The validation of one run, with the number of nodes, the ids that exist and the time reached."""
 
@@ -76,7 +80,7 @@ class FrameValidator:
         at = s[0]
         at.nodes, at.interfaces, at.channels = network.nodes, INTERFACES, len(spec.channels)
         at.stations = _stations_of(network)
-        at.first_mover = at.stations if is_mobile else network.nodes
+        at.first_mover = at.stations if is_mobile else 0 if _has_vehicles(network) else network.nodes
         at.connections = 0 if is_mobile else NO_TCP
         at.most_broadcasts = scripted or network.workload.messages or FAR_PS
         at.instant_ps = at.packet_owners[:] = at.timer_owners[:] = -1

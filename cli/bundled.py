@@ -60,12 +60,15 @@ def _chosen(names: list[str]) -> Iterator[Path]:
 
 
 def _belongs(path: Path, name: str) -> bool:
-    """Return whether a file belongs to an example: its name, its folder, or a mention in the example says so."""
+    """Return whether a file belongs to an example: its name, or a mention of it or of its folder, says so."""
     own = path.relative_to(EXAMPLES)
     if own.with_suffix("").as_posix() == name or own.parent.as_posix() == name:
         return True
     source = EXAMPLES / f"{name}.py"
-    return path.suffix != ".py" and source.is_file() and f'"{own.name}"' in source.read_text(encoding="utf-8")
+    if path.suffix == ".py" or not source.is_file():
+        return False
+    text = source.read_text(encoding="utf-8")
+    return any(f'"{part}"' in text for part in own.parts)
 
 
 def _first_line(path: Path) -> str:

@@ -9,10 +9,10 @@ The blocks of a page share one empty folder and run in the order of the page:
 - a block ```` ```console ```` holds commands, after `$ `, and their output; `...` stands for any text;
 - a block ```` ```python ```` without a title is a program, and a block ```` ```text ```` after it is its output.
 
-A block after the comment `<!-- needs: omnet -->` is skipped with a message if that simulator, package or program is
-missing. A block after `<!-- not run: REASON -->` is never run. Any other block is refused, so no page shows a block
-that was not run. If a program of the page writes a picture with the name of one in `docs/images`, `--update` copies it
-there.
+A block after the comment `<!-- needs: omnet -->` is skipped with a message if that simulator, package or program, or
+one of several, is missing. A block after `<!-- not run: REASON -->` is never run. Any other block is refused, so no
+page shows a block that was not run. If a program of the page writes a picture with the name of one in `docs/images`,
+`--update` copies it there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 PAGES = ("tutorial", "how-to")
 BLOCK = re.compile(
-    r"(?:<!-- needs: (?P<needs>\w+) -->\n|(?P<not_run><!-- not run: [^\n]+ -->)\n)?"
+    r"(?:<!-- needs: (?P<needs>[\w ]+) -->\n|(?P<not_run><!-- not run: [^\n]+ -->)\n)?"
     r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -70,8 +70,8 @@ class Page:
             shown, done = block["text"], block.end("text")
             if block["not_run"]:
                 pass
-            elif block["needs"] and not self.has(block["needs"]):
-                self.left_out.append(block["needs"])
+            elif missing := [name for name in (block["needs"] or "").split() if not self.has(name)]:
+                self.left_out += missing
             elif block["title"]:
                 self._write(block["title"], shown)
             elif block["language"] == "console":

@@ -1,4 +1,4 @@
-"""Batteries of nodes, as a linear model: power while a node is up, energy for each packet.
+"""Batteries of nodes, as a linear model: power while a node is up and while it moves, energy for each packet.
 
     AbstractNetwork(50, battery=Battery(10.0, idle_w=0.05, send_j=0.002, receive_j=0.001))
 
@@ -36,6 +36,11 @@ class Battery:
     receive_j: float = 0.0
     """The energy for each packet that it receives."""
     receive_j_per_byte: float = 0.0
+    move_w: float = 0.0
+    """The power of the motors while the node moves. It moves if two successive reports of its position
+    (`position_every_ps`) differ, and pays at the second one for the time between them."""
+    move_j_per_m: float = 0.0
+    """The energy for each metre of such a way, which is the watts for each m/s."""
     series_every_ps: int = 0
     """The interval at which the joules used are recorded, as a time series of the node; 0: never."""
 

@@ -270,6 +270,11 @@ class MobileNetwork:
                 raise UserError(f"MobileNetwork: {name} and movement=Sumo(...) contradict each other; remove one")
 
     @property
+    def vehicle_nodes(self) -> tuple[int, ...]:
+        """The nodes that are vehicles of SUMO."""
+        return () if self.movement is None else tuple(range(len(self.station_xy_mm), self.nodes))
+
+    @property
     def first_places_mm(self) -> tuple[Place, ...]:
         """The start of each host, where it is known: `host_xy_mm`, or (0, 0) until a vehicle comes."""
         return self.host_xy_mm or (((0, 0),) * self.hosts if self.movement is not None else ())
@@ -332,14 +337,38 @@ class InetNetwork:
     """See `MobileNetwork`."""
     stays: Stays | None = None
     """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
+    movement: Sumo | None = None
+    """A simulation of SUMO that moves hosts: `Sumo("city.sumocfg")`. The mobility module of these hosts is
+    `SumoMobility`, and there are as many as vehicles at once."""
+    vehicles: tuple[int, ...] = ()
+    """The nodes that are SUMO's vehicles, as in `range(20)`. By default, all nodes."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.vehicles, range):
+            object.__setattr__(self, "vehicles", tuple(self.vehicles))
         check_shapes(self)
         check(self, "nodes", WHOLE)
         check(self, "run", WHOLE)
         check(self, "workload", WORKLOAD)
         _check_stays(self)
+        if self.movement is not None or self.vehicles:
+            self._check_movement()
         _with_own_nodes(self, self.nodes)
+
+    def _check_movement(self) -> None:
+        """Refuse what contradicts SUMO."""
+        check(self, "movement", instance_of(Sumo, 'Sumo("city.sumocfg")'))
+        if self.stays is not None:
+            raise UserError("InetNetwork: stays and movement=Sumo(...) contradict each other; remove one")
+        wrong = [node for node in self.vehicles if not WHOLE.fits(node) or not 0 <= node < (self.nodes or math.inf)]
+        if wrong or len(set(self.vehicles)) < len(self.vehicles):
+            shown = f"has {wrong[0]!r}" if wrong else "has a node twice"
+            raise UserError(f"InetNetwork: vehicles {shown}; allowed: numbers of nodes, as in range(20), each once")
+
+    @property
+    def vehicle_nodes(self) -> tuple[int, ...]:
+        """The nodes that are vehicles of SUMO."""
+        return () if self.movement is None else self.vehicles or tuple(range(self.nodes))
 
 
 Network = AbstractNetwork | MobileNetwork | InetNetwork

@@ -127,8 +127,8 @@ def changes_of(network: Any) -> Faults:
     faults: Faults = network.faults
     stays: Stays | None = network.stays
     if getattr(network, "movement", None) is not None:  # its hosts come and go as SUMO's vehicles do
-        guests = absent = np.arange(network.nodes - network.hosts, network.nodes)
-        stays = Stays(guests[:0], guests[:0], guests[:0])
+        guests = absent = np.array(network.vehicle_nodes, np.int32)
+        stays = Stays(guests[:0], np.empty(0, np.int64), np.empty(0, np.int64))
     elif stays is None:
         return faults
     else:

@@ -2,6 +2,8 @@
 
     MobileNetwork(station_xy_mm=((0, 0),), hosts=60, movement=Sumo("city.sumocfg", step=ms(100)), radio="wifi")
 
+    InetNetwork(ini="omnetpp.ini", hosts="**.car[*]", movement=Sumo("city.sumocfg"))
+
 `pycontrol/vehicles.py` runs SUMO beside the simulation.
 """
 

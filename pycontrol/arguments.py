@@ -100,7 +100,7 @@ def call_of(what: Any) -> None:
 
 def way(network: Network | None, x_mm: Any, y_mm: Any, z_mm: Any, speed_mm_s: Any) -> tuple[int, int, int, int]:
     """Validate a move: the network, the position and the speed."""
-    if isinstance(network, AbstractNetwork | InetNetwork):
+    if isinstance(network, AbstractNetwork) or (isinstance(network, InetNetwork) and network.movement is None):
         raise Misuse(f"move: only hosts of a MobileNetwork can move, not nodes of an {type(network).__name__}")
     return (
         whole("move", "x_mm", x_mm, -MOST_BYTES, MOST_BYTES, " millimetres"),

@@ -7,6 +7,7 @@ if no packet comes. A timer is set for that instant or, so that not every packet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from causeway.bridge.events import Kind
+from causeway.bridge.events import Kind, unpack_position
 from causeway.errors import UserError
 from causeway.network.battery import MOST, Battery
 from causeway.network.field_shapes import is_number
@@ -29,7 +30,7 @@ J, W = 10**24, 10**12
 """The yoctojoules of a joule and the picowatts of a watt."""
 SOON_PS = 10**11
 """The timer is set half-way as long as it is due later than this."""
-ARRIVAL, NODE = int(Kind.ARRIVAL), int(Kind.NODE)
+ARRIVAL, NODE, STATION = int(Kind.ARRIVAL), int(Kind.NODE), int(Kind.STATION)
 Row = tuple[int, int, int, int, int]
 
 
@@ -42,13 +43,16 @@ def _whole(value: float, unit: int) -> int:
 class BatteryState:
     """The battery of a node, as `self.battery` returns it."""
 
-    __slots__ = ("_accounts", "_at_ps", "_due_ps", "_job", "_left", "_load_w", "_node", "_up", "_used", "battery")
+    __slots__ = (
+        "_accounts", "_at_ps", "_due_ps", "_job", "_left", "_load_w", "_node", "_place", "_up", "_used", "battery"
+    )  # fmt: skip
 
     def __init__(self, battery: Battery, up: bool, node: int, accounts: Accounts) -> None:
         self.battery = battery
         self._up, self._node, self._accounts = up, node, accounts
         self._left, self._used, self._load_w = _whole(battery.capacity_j, J), 0, 0.0
         self._at_ps, self._due_ps = 0, LATEST_PS
+        self._place: tuple[int, tuple[int, ...]] | None = None  # the last reported position, and its time
         self._job = Repeated(SOON_PS, lambda _: accounts.due(self), 0, node)
 
     @property
@@ -109,13 +113,21 @@ def begin(runtime: PerNode) -> dict[int, BatteryState]:
     """Give the nodes of a run their batteries, if its network has any, and return these.
 
     Raises:
-        UserError: The protocol declares arrivals passive, so that no node can fail because of one.
+        UserError: The protocol declares arrivals or positions passive, so that no node can fail because of one, or
+            nodes pay for their movement and positions are not reported.
     """
     network: Any = runtime.context.network
     if getattr(network, "battery", None) is None:
         return {}
-    if {Kind.ARRIVAL, Kind.NODE} & set(runtime.passive):
-        raise UserError(f"{type(runtime).__name__} declares arrivals passive, so its nodes cannot have batteries")
+    moves = any(one.move_w or one.move_j_per_m for one in network.batteries.values())
+    if moves and not getattr(network, "position_every_ps", 0):
+        raise UserError(
+            "Battery: move_w and move_j_per_m need reports of positions; use a MobileNetwork with position_every_ps, "
+            "as in position_every_ps=ms(100)"
+        )
+    if passive := {Kind.ARRIVAL, Kind.NODE, *((Kind.STATION,) if moves else ())} & set(runtime.passive):
+        what = "positions" if passive == {Kind.STATION} else "arrivals"
+        raise UserError(f"{type(runtime).__name__} declares {what} passive, so its nodes cannot have batteries")
     return Accounts(runtime, network.batteries).of
 
 
@@ -158,10 +170,14 @@ class Accounts:
         for row in rows:
             kind, time_ps, node, packet, up = row
             state = self.of.get(node)
-            if state is None or kind not in (ARRIVAL, NODE):
+            if state is None or kind not in (ARRIVAL, NODE, STATION):
                 yield row
                 continue
             self.runtime.now_ps, self.runtime.acting = time_ps, self.runtime.nodes[node]
+            if kind == STATION:
+                self._move(state, (*unpack_position(packet), self.runtime._heights.get((time_ps, node), 0)))
+                yield row
+                continue
             if kind == NODE:
                 self._switch(state, bool(up))
                 yield row
@@ -193,8 +209,21 @@ class Accounts:
             self.plan(state)
         return cost <= left > 0
 
+    def _move(self, state: BatteryState, place: tuple[int, ...]) -> None:
+        """Draw the energy of the way since the last report."""
+        state._advance()
+        before, state._place = state._place, (self.runtime.now_ps, place)
+        if before is None or before[1] == place:
+            return
+        way_mm = math.isqrt(sum((a - b) ** 2 for a, b in zip(before[1], place, strict=True)))
+        power, per_m = _whole(state.battery.move_w, W), _whole(state.battery.move_j_per_m, J)
+        if cost := power * (self.runtime.now_ps - before[0]) + per_m * way_mm // 1000:
+            state._draw(cost)
+            self.plan(state)
+
     def _switch(self, state: BatteryState, up: bool) -> None:
         state._advance()
+        state._place = None
         if up and not state._up and state._node in self.runtime._presence.comings:  # a new process has a new battery
             state._left = _whole(state.battery.capacity_j, J)
         state._up, state._due_ps, state._load_w = up, LATEST_PS, 0.0

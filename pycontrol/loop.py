@@ -122,7 +122,7 @@ def windows(
     context = Context(
         spec.network.nodes, spec.seed, spec.reaction_ps, [digest, *observers], network=spec.network,
         reports_all_copies=spec.reports_all_copies,
-        longest_delay_ps=getattr(spec.network, "longest_delay_ps", None),
+        longest_delay_ps=getattr(spec.network, "longest_delay_ps", None), duration_ps=spec.duration_ps,
     )  # fmt: skip
     progress, began = Progress(), perf_counter()
     controller_s, last_ps, happened = 0.0, 0, False

@@ -317,7 +317,7 @@ class PerNode(Protocol):
         check_names(self.nodes, id_)
         for job in self._repeated:
             if job.node == id_:
-                self.set_timer(id_, job, job.first_ps - self.context.reaction_ps)
+                self.plan_job(job, job.first_ps)
 
     def _make(self, id_: int) -> None:
         there = id_ not in self._presence.down
@@ -448,6 +448,12 @@ class PerNode(Protocol):
             presence.change(self, node, bool(arg))
         elif kind >= CONNECTED:
             self.nodes[node].on_connection(kind, ref, arg)
+
+    def plan_job(self, job: Repeated, delay_ps: int) -> None:
+        """Set the timer of a periodic job."""
+        self.set_timer(job.node, job, delay_ps - self.context.reaction_ps)
+        if job.always:
+            self._actions[-1] = (*self._actions[-1][:6], 1, *PAD[7])
 
     def same_machine(self, one: int, other: int) -> bool:
         """Return whether two nodes are parts of one machine and may call each other. By default they are not.

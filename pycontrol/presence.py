@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from causeway.network.networks import MobileNetwork, Network
+from causeway.network.networks import InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.after_end import services_refused
 from causeway.pycontrol.handlers import Node
 from causeway.pycontrol.node_timers import forget_calls
 from causeway.pycontrol.protocol import JOINED, LEFT
+from causeway.pycontrol.repeated import Repeated
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -60,8 +61,8 @@ def begin(network: Network | None) -> Presence:
 
 def _first_comings(network: Network | None) -> dict[int, int]:
     """Return the nodes of a network that come and go: 1 for those that are there at the beginning, 0 for the others."""
-    if isinstance(network, MobileNetwork) and network.movement is not None:
-        return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), 0)
+    if isinstance(network, MobileNetwork | InetNetwork) and network.movement is not None:
+        return dict.fromkeys(network.vehicle_nodes, 0)
     stays = None if network is None else network.stays
     if stays is None:
         return {}
@@ -111,7 +112,8 @@ def absent(runtime: PerNode, node: int) -> Absent:
 
 def _forget_timers(runtime: PerNode, node: int) -> None:
     for owner, key in [timer for timer in runtime.timers if timer[0] == node]:
-        runtime.cancel_timer(owner, key)
+        if not (type(key) is Repeated and key.always):
+            runtime.cancel_timer(owner, key)
     forget_calls(runtime.nodes[node])
 
 

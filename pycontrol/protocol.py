@@ -70,6 +70,8 @@ class Context:
     """Scalars of modules, such as `node[3]`, that the protocol records: (module, name) -> value."""
     network: Network | None = None
     """The network of the run, for protocols that depend on its kind."""
+    duration_ps: int = 0
+    """The duration of the run; 0: it ends when nothing is left to happen, or when its simulation ends."""
     reports_all_copies: bool = False
     """True if every copy of a packet ends in an ARRIVAL or LOST event."""
     longest_delay_ps: int | None = None

@@ -26,6 +26,8 @@ class Repeated:
     handler: Callable[[Any], int | None]
     first_ps: int
     node: int
+    always: bool = False
+    """True if the job also runs while the node is down (on packet-level engines)."""
 
     def __post_init__(self) -> None:
         for name, least in (("period_ps", 1), ("first_ps", 0), ("node", 0)):
@@ -46,4 +48,4 @@ def repeat(runtime: PerNode, job: Repeated) -> None:
     runtime.runs_job = False
     if delay_ps != NEVER_AGAIN:
         next_ps = job.period_ps if delay_ps is None else delay_ps
-        runtime.set_timer(job.node, job, next_ps - runtime.context.reaction_ps)
+        runtime.plan_job(job, next_ps)

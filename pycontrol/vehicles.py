@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causeway.errors import RunError, UserError
-from causeway.network.networks import MobileNetwork
+from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.network.traffic import Sumo
 from causeway.pycontrol.protocol_errors import Misuse
-from causeway.pycontrol.repeated import NEVER_AGAIN
+from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 
 if TYPE_CHECKING:
     from causeway.pycontrol.node import PerNode
@@ -30,6 +30,8 @@ S_PS = 10**12
 POSITION, SPEED, ROAD, ROUTE = 0x39, 0x40, 0x50, 0x54
 """SUMO's ids of the variables that it reports for each vehicle."""
 SEEDS = 2**31
+LONGEST_PS = 3600 * S_PS
+"""The time for which vehicles are counted if the run has no duration."""
 QUIET = ("--no-step-log", "true", "--duration-log.disable", "true", "--no-warnings", "true")
 
 
@@ -91,8 +93,9 @@ class Vehicle:
 class Traffic:
     """A running SUMO, and the node of each vehicle."""
 
-    def __init__(self, sumo: Sumo, seed: int, hosts: range) -> None:
-        self._sumo, self._free = sumo, list(reversed(hosts))
+    def __init__(self, sumo: Sumo, seed: int, hosts: Sequence[int], duration_ps: int) -> None:
+        self._sumo, self._duration_ps = sumo, duration_ps
+        self._hosts, self._free = hosts, sorted(hosts, reverse=True)
         self.node_of: dict[str, int] = {}
         self.vehicles: dict[int, Vehicle] = {}
         self._now: dict[str, VehicleState] = {}
@@ -106,6 +109,9 @@ class Traffic:
 
     def place_first(self, runtime: PerNode) -> None:
         """Put hosts where the vehicles of the first step are."""
+        if isinstance(runtime.context.network, InetNetwork):
+            for node in self._hosts:  # INET refuses a host that cannot move now, not when it becomes a vehicle
+                runtime.move(node, 0, 0, 1)
         for name, state in self._next.items():
             runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1, state.z_mm)  # absent: put there at once
 
@@ -165,10 +171,25 @@ class Traffic:
 
     def _node_for(self, name: str) -> int:
         if not self._free:
-            count = len(self.node_of) + 1
-            raise UserError(f"SUMO has {count} vehicles at once, and the network fewer hosts; give it more (hosts=...)")
+            hosts, needed = len(self._hosts), self._needed()
+            raise UserError(
+                f"SUMO has more vehicles at once than the network has hosts ({hosts}); this run needs {needed} hosts"
+            )
         self.node_of[name] = self._free.pop()
         return self.node_of[name]
+
+    def _needed(self) -> int:
+        """Return the number of hosts for all vehicles, if nobody gives them commands from now on.
+
+        A host is in use from the step before a vehicle comes to the step after it has gone.
+        """
+        end_ps = self._duration_ps or LONGEST_PS
+        now, coming = set(self._now), set(self._next)
+        most = len(set(self.node_of) | coming)
+        while self._expected() and self._call("step", self._client.simulation.getTime) * S_PS < end_ps:
+            before, now, coming = now, coming, set(self._call("step", self._compute))
+            most = max(most, len(before | now | coming))
+        return most
 
     def _speed(self, old: VehicleState, new: VehicleState) -> int:
         """Return the lowest speed, in mm/s, at which a vehicle reaches its new position in time."""
@@ -192,13 +213,17 @@ class Traffic:
 def begin(runtime: PerNode) -> Traffic | None:
     """Start SUMO if the run's network uses it, and plan its steps."""
     network = runtime.context.network
-    if not isinstance(network, MobileNetwork) or network.movement is None:
+    if not isinstance(network, MobileNetwork | InetNetwork) or network.movement is None:
         return None
     sumo, reaction_ps = network.movement, runtime.context.reaction_ps
     if 2 * reaction_ps > sumo.step:
         raise UserError(f"Sumo: step is {sumo.step} ps; allowed: at least twice the reaction time of {reaction_ps} ps")
-    traffic = Traffic(sumo, runtime.context.seed, range(len(network.station_xy_mm), network.nodes))
-    runtime.every(sumo.step, lambda _: traffic.step(runtime), first_ps=sumo.step - reaction_ps)
+    hosts = network.vehicle_nodes
+    traffic = Traffic(sumo, runtime.context.seed, hosts, runtime.context.duration_ps)
+    others = sorted(set(range(network.nodes)) - set(hosts))
+    clock = others[0] if others else 0
+    job = Repeated(sumo.step, lambda _: traffic.step(runtime), sumo.step - reaction_ps, clock, always=not others)
+    runtime._repeated.append(job)
     return traffic
 
 
@@ -217,9 +242,7 @@ def vehicle_of(runtime: Any, node: int) -> Vehicle:
     traffic: Traffic | None = getattr(runtime, "_traffic", None)
     found = None if traffic is None else traffic.vehicles.get(node)
     if found is None:
-        raise Misuse(
-            f"vehicle: node {node} is no vehicle; vehicles are the hosts of a MobileNetwork(movement=Sumo(...))"
-        )
+        raise Misuse(f"vehicle: node {node} is no vehicle; vehicles are the hosts of a network with movement=Sumo(...)")
     return found
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.errors import UserError
-from causeway.network.networks import InetNetwork, MobileNetwork, Network
+from causeway.network.networks import AbstractNetwork, InetNetwork, Network
 from causeway.studies.parameters import make_params
 from causeway.studies.project import network_code
 from causeway.studies.study import Study
@@ -44,12 +44,14 @@ class ExternalProject:
     """Warnings about iteration variables."""
 
     def instead_of(self, own: Network) -> InetNetwork:
-        """Return the project's network, with the number of nodes, the load, faults and stays of the study's network."""
+        """Return the project's network, with the nodes, load, faults, stays and vehicles of the study's network."""
         named = self.hosts or (own.hosts if isinstance(own, InetNetwork) else "")
         ned_path, libs, models = (own.ned_path, own.libs, own.models) if isinstance(own, InetNetwork) else ((), (), ())
+        vehicles = own.vehicles if isinstance(own, InetNetwork) else getattr(own, "vehicle_nodes", ())
         return InetNetwork(
             own.nodes, ini=self.ini, config=self.config, run=self.run, hosts=named, ned_path=ned_path, libs=libs,
             models=(*models, *self.models), faults=own.faults, stays=own.stays,
+            movement=None if isinstance(own, AbstractNetwork) else own.movement, vehicles=vehicles,
             workload=replace(own.workload),  # the number of broadcasting nodes stays the study's
         )  # fmt: skip
 
@@ -85,8 +87,7 @@ def plan_external(
         models: Projects of models, in addition to those of the study's own network.
 
     Raises:
-        UserError: A parameter is set and iterated over, two runs have the same seed-set and variables, or SUMO moves
-            the hosts of the study.
+        UserError: A parameter is set and iterated over, or two runs have the same seed-set and variables.
     """
     from causeway.bridge.engines.omnet_query import runs_of
 
@@ -99,11 +100,6 @@ def plan_external(
         )
     settings = [_settings(run.variables, fields, given) for run in runs]
     own = study.network(make_params(study, settings[0]), runs[0].seed)
-    if isinstance(own, MobileNetwork) and own.movement is not None:
-        raise UserError(
-            f"study {study.name}: its network has movement=Sumo(...), and SUMO cannot move the hosts of an INET "
-            f"project; run it without --ini"
-        )
     code = network_code(Path(ini), own, models)
     planned = []
     for run, set_ in zip(runs, settings, strict=True):

@@ -105,8 +105,8 @@ void AdapterBase::happen(const Due &due) {
                 act(action);  // a move of what is down puts it there
             break;
         case Due::TIMER:
-            if (timers_.erase(action.ref) > 0)
-                emit(Kind::TIMER, reported_ps(action.time_ps), action.node, action.ref, 0);
+            if (timers_.erase(action.ref) > 0 && (nodes_[action.node].up || action.interface))
+                tell(Kind::TIMER, reported_ps(action.time_ps), action.node, action.ref, 0);
             break;
         case Due::BROADCAST:
             broadcast();

@@ -221,6 +221,7 @@ void AnswerCheck::expect_run(const Setup &setup) {
     held_[Operand::CHANNELS] = setup.channels_size();
     held_[Operand::TCP] = setup.has_mobile_network();
     if (setup.has_mobile_network()) held_[Operand::MOVERS] = setup.mobile_network().hosts();
+    if (setup.own_network().moves()) held_[Operand::MOVERS] = setup.own_network().nodes();
     expect_nodes(nodes_of(setup));
 }
 

@@ -34,6 +34,9 @@ def test_an_example_is_copied_with_its_files_and_can_be_run(tmp_path: Path) -> N
     assert registry.get(str(tmp_path / "drone.py")).name
     assert len(list((tmp_path / "textbook").glob("*.py"))) == len(list((EXAMPLES / "textbook").glob("*.py")))
     printed(["drone.py"], tmp_path)
+    printed(["warning"], tmp_path)
+    names = sorted(path.name for path in (tmp_path / "streets").iterdir())
+    assert names == ["streets.net.xml", "streets.rou.xml", "streets.sumocfg"], "SUMO reads all of them"
     (tmp_path / "drone.py").write_text("mine")
     with pytest.raises(UserError, match=r"drone\.py exists already with another content"):
         printed(["drone"], tmp_path)

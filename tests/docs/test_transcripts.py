@@ -76,6 +76,8 @@ def test_a_block_that_needs_a_simulator_runs_where_it_is(tmp_path: Path) -> None
     found, _, left_out = TRANSCRIPTS["difference"](page, lambda name: True)
     assert "+bash: line 1: rocket: command not found" in found and not left_out
     assert TRANSCRIPTS["difference"](page, lambda name: False)[2] == ["rocket"]
+    page.write_text(PAGE.replace("needs: rocket", "needs: crew rocket"))
+    assert TRANSCRIPTS["difference"](page, lambda name: name == "crew")[2] == ["rocket"], "it needs both"
 
 
 def test_python_in_a_page_is_the_one_that_checks_it(tmp_path: Path) -> None:

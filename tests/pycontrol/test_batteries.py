@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from fractions import Fraction
 
@@ -181,6 +182,86 @@ def test_a_node_fails_one_reaction_time_after_its_battery_is_empty(probe: str) -
         assert node.downs == [-(-empty.numerator // empty.denominator) + L_PS]
         assert node.battery.left_j == 0 and node.battery.used_j == 100.0
     assert found.scalars["empty_batteries"] == 2 and found.scalars["joules"] == 200.0
+
+
+class Flyer(Idle):
+    """Flies and hovers; node 1 follows a trace."""
+
+    def on_start(self):
+        super().on_start()
+        self.reports = []
+        if self.id == 0:
+            self.move(30_000, 40_000, 10_000, z_mm=20_000)
+            self.after(8 * S, self.move, 0, 0, 4_000)
+
+    def on_station(self, station, x_mm, y_mm, z_mm=0):
+        self.reports.append((self.now_ps, (x_mm, y_mm, z_mm)))
+
+
+FLIGHT = [
+    pytest.param("ns3", marks=ns3_probe.needs_ns3),
+    pytest.param("omnet", marks=needs_omnet),
+]
+
+
+def fly(engine: str, capacity_j: float, until: int, make: type[cw.Node] = Flyer) -> cw.Run:
+    battery = Battery(capacity_j, idle_w=2.0, move_w=50.0, move_j_per_m=0.3)
+    network = cw.MobileNetwork(
+        hosts=3, host_xy_mm=((0, 0, 0), (5, 5), (9, 9)), battery=battery, position_every_ps=100 * MS,
+        traces=(None, cw.trace((2, 0, 0), (4, 7, 0), (6, 7, 0), (9, 0, 3)), None),
+    )  # fmt: skip
+    return cw.run(make, network, engine=engine, until=until, reaction=L_PS)
+
+
+@pytest.mark.parametrize("engine", FLIGHT)
+def test_a_way_costs_its_time_and_its_length(engine: str) -> None:
+    """A recount in fractions from the reports; and the times and lengths are those of the ways, but for a report."""
+    found = fly(engine, 10_000.0, 30 * S)
+    for node, way_m, way_s in zip(found.nodes, (2 * 53.8516, 7 + 7.6158, 0), (5.385 + 13.463, 2 + 3, 0), strict=True):
+        used = Fraction(2) * 30
+        length = 0
+        for (t0, a), (t1, b) in zip(node.reports, node.reports[1:], strict=False):
+            mm = math.isqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
+            used += (mm > 0) * 50 * Fraction(t1 - t0, S) + Fraction(3, 10) * Fraction(mm, 1000)
+            length += mm
+        assert node.battery.used_j == float(used)
+        assert float(used) == pytest.approx(60 + 50 * way_s + 0.3 * way_m, abs=0.3 + 4 * 50 * 0.1)
+        assert length == pytest.approx(1000 * way_m, abs=300)
+    assert len(found.nodes[0].reports) > 250
+
+
+@pytest.mark.omnet
+@pytest.mark.ns3
+def test_both_engines_draw_the_same_for_ways() -> None:
+    if inet_probe.WHY_NOT or ns3_probe.ENGINE.missing():
+        pytest.skip("it needs both engines")
+    here, there = (fly(engine, 10_000.0, 30 * S) for engine in ("ns3", "omnet"))
+    assert [a.battery.used_j == b.battery.used_j for a, b in zip(here.nodes, there.nodes, strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize("engine", FLIGHT)
+def test_a_node_whose_battery_is_empty_on_its_way_fails(engine: str) -> None:
+    found = fly(engine, 100.0, 30 * S)
+    (down,) = found.nodes[0].downs
+    assert 1.7 * S < down < 2.1 * S, "52 W and 3 J a second, paid every 100 ms"
+    assert found.nodes[0].battery.left_j == 0
+
+
+@pytest.mark.ns3
+def test_what_moves_without_reports_of_positions_is_refused() -> None:
+    class Unmoved(cw.PerNode):
+        passive = (Kind.STATION,)
+
+    battery = Battery(1.0, move_w=1.0)
+    for network in (
+        cw.AbstractNetwork(2, battery=battery),
+        cw.MobileNetwork(hosts=1, host_xy_mm=((0, 0),), battery=battery),
+    ):
+        with pytest.raises(UserError, match=r"use a MobileNetwork with position_every_ps, as in .*ms\(100\)$"):
+            cw.run(Idle, network, until=S)
+    mobile = cw.MobileNetwork(hosts=1, host_xy_mm=((0, 0),), battery=battery, position_every_ps=100 * MS)
+    with pytest.raises(UserError, match="Unmoved declares positions passive"):
+        cw.run(lambda: Unmoved(Idle), mobile, until=S)
 
 
 def test_a_failed_node_draws_nothing_and_an_empty_one_that_recovers_fails_again() -> None:

@@ -16,7 +16,7 @@ import pytest
 from causeway.bridge import engines
 from causeway.bridge.engines import omnet_query
 from causeway.errors import UserError
-from causeway.network.networks import MobileNetwork
+from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.network.stays import Stays
 from causeway.network.traffic import Sumo
 from causeway.studies import registry
@@ -199,13 +199,14 @@ def test_a_sumo_that_dies_ends_the_run_with_one_line(tmp_path):
     assert "SUMO" in words.splitlines()[-1]
 
 
-def test_hosts_of_an_inet_project_are_refused_as_vehicles(monkeypatch):
-    """It ran without SUMO before."""
+def test_a_study_with_vehicles_runs_on_a_project(monkeypatch):
+    """The project's hosts are the nodes of the study's network, its stations first."""
     monkeypatch.setattr(omnet_query, "runs_of", lambda ini, config: [omnet_query.IniRun(0, {}, 1)])
     study = registry.get(str(TOP / "examples" / "warning.py"))
-    with pytest.raises(UserError, match="run it without --ini") as error:
-        plan_external(study, "my.ini", "General", "**.host[*]", {})
-    assert "\n" not in str(error.value)
+    (planned,) = plan_external(study, "my.ini", "General", "**.host[*]", {})
+    own = study.network(study.Params(), 1)
+    network = planned.external.instead_of(own)
+    assert network.movement == own.movement and network.vehicle_nodes == tuple(range(1, 81))
 
 
 @pytest.mark.parametrize(
@@ -225,4 +226,21 @@ def test_hosts_of_an_inet_project_are_refused_as_vehicles(monkeypatch):
 def test_wrong_traffic_is_one_line(make, words):
     with pytest.raises(UserError, match=words) as error:
         make()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"movement": "city.sumocfg"}, "movement is 'city.sumocfg'; allowed: a Sumo"),
+        ({"vehicles": range(3)}, "movement is None; allowed: a Sumo"),
+        ({"movement": Sumo(CONFIG), "vehicles": (0, 5)}, "vehicles has 5; allowed: numbers of nodes"),
+        ({"movement": Sumo(CONFIG), "vehicles": (0, 0)}, "vehicles has a node twice"),
+        ({"movement": Sumo(CONFIG), "vehicles": 5}, "vehicles is 5; allowed: a tuple"),
+        ({"movement": Sumo(CONFIG), "stays": Stays([1], [0], [5])}, "stays and movement"),
+    ],
+)
+def test_wrong_vehicles_are_one_line(fields, words):
+    with pytest.raises(UserError, match=words) as error:
+        InetNetwork(5, ini="my.ini", **fields)
     assert "\n" not in str(error.value)

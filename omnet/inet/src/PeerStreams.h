@@ -17,6 +17,7 @@ class PeerStreams : public TcpLinks::Owner {
     void sendPacket(const PacketTag &tag);
     bool take(omnetpp::cMessage *message) { return links_.take(message); }
     void forget() { links_.forget(); }
+    void abort() { links_.abort(); }
 
   private:
     ProtocolNodes &nodes_;

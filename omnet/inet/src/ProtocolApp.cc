@@ -32,6 +32,7 @@ void ProtocolApp::initialize(int stage) {
         nodes_ = &ProtocolNodes::ofRun();
         node_ = nodes_->numberOf(this);
         mobility_ = dynamic_cast<inet::IMobility *>(host_->getSubmodule("mobility"));
+        vehicle_ = dynamic_cast<SumoMobility *>(host_->getSubmodule("mobility"));
         host_->subscribe(inet::l2AssociatedSignal, this);
         look_ = new cMessage("look");
         look_->setSchedulingPriority(-1);  // before the traffic of the same instant
@@ -125,6 +126,19 @@ void ProtocolApp::onNode(bool up) {
     Enter_Method("node %d goes %s", node_, up ? "up" : "down");
     if (!switch_) switch_ = std::make_unique<HostSwitch>(host_);
     switch_->setUp(up);
+    if (!vehicle_) return;
+    vehicle_->setUp(up);
+    if (!up) streams_->abort();  // the next vehicle is another process
+}
+
+void ProtocolApp::onMove(const Action &action) {
+    if (!vehicle_)
+        throw cRuntimeError(
+            "%s has no mobility module that SUMO can move; write %s.mobility.typename = \"SumoMobility\" in the ini "
+            "file",
+            host_->getFullPath().c_str(), host_->getFullPath().c_str());
+    const auto [x_mm, y_mm] = unpack_position(action.ref);
+    vehicle_->go(x_mm, y_mm, action.peer, action.size_bytes);
 }
 
 // INET itself (a scenario) stops or starts the host, which is reported like any failure.
@@ -156,7 +170,7 @@ void ProtocolApp::tellPlace() {
 
 void ProtocolApp::recordPlace() {
     const inet::Coord at = mobility_->getCurrentPosition();
-    nodes_->bridge().tellPlace(node_, mm(at.x), mm(at.y), mm(at.z));
+    if (!vehicle_ || !vehicle_->isAway()) nodes_->bridge().tellPlace(node_, mm(at.x), mm(at.y), mm(at.z));
     scheduleAfter(places_every_, record_);
 }
 

@@ -7,6 +7,7 @@
 #include "HostSwitch.h"
 #include "PeerStreams.h"
 #include "ProtocolNodes.h"
+#include "SumoMobility.h"
 #include "inet/common/lifecycle/ILifecycle.h"
 #include "inet/mobility/contract/IMobility.h"
 #include "inet/transportlayer/contract/udp/UdpSocket.h"
@@ -25,6 +26,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
 
     // ---- from the bridge -------------------------------------------------------------------------------------------
     void onSend(const Action &action) override;
+    void onMove(const Action &action) override;
     void onNode(bool up) override;
     omnetpp::cComponent *component() override { return this; }
 
@@ -43,6 +45,7 @@ class ProtocolApp : public omnetpp::cSimpleModule,
     std::unique_ptr<PeerStreams> streams_;
     std::unique_ptr<HostSwitch> switch_;
     inet::IMobility *mobility_ = nullptr;
+    SumoMobility *vehicle_ = nullptr;  // the same, if the controller moves the host
     omnetpp::simtime_t position_every_;
     omnetpp::cMessage *look_ = nullptr;  // timer: report the position
     omnetpp::simtime_t places_every_;

@@ -1,7 +1,7 @@
 // Adds the protocol's application to the hosts that the ini file names: `causeway-nodes = "**.host[*]"`.
 //
-// The application's NED text is in this library, and the application itself is made when the network is built and not
-// yet initialized: neither the NED path nor the network's own numApps changes.
+// The NED texts of the application and of the vehicles' mobility are in this library, and the application itself is
+// made when the network is built and not yet initialized: neither the NED path nor the network's own numApps changes.
 #include <omnetpp/cconfigoption.h>
 
 #include <functional>
@@ -41,7 +41,28 @@ simple ProtocolApp like IApp
 }
 )ned";
 
+static const char kSumoNed[] = R"ned(
+package org.causeway;
+
+import inet.mobility.base.MovingMobilityBase;
+
+//
+// The mobility of a host that is a vehicle of SUMO. While no vehicle drives, the host is far away from all others, so
+// that no frame reaches it or comes from it.
+//
+simple SumoMobility extends MovingMobilityBase
+{
+    parameters:
+        double awayX @unit(m) = default(2000km);     // where the host is while it is no vehicle
+        double awayY @unit(m) = default(2000km);
+        double awayZ @unit(m) = default(0m);
+        updateInterval = default(0s);                // no module needs signals of every step
+        @class(causeway::SumoMobility);
+}
+)ned";
+
 EXECUTE_ON_STARTUP(cSimulation::loadNedText("org.causeway.ProtocolApp", kNed, "org.causeway"));
+EXECUTE_ON_STARTUP(cSimulation::loadNedText("org.causeway.SumoMobility", kSumoNed, "org.causeway"));
 
 Register_PerRunConfigOption(CFGID_CAUSEWAY_NODES, "causeway-nodes", CFG_STRING, "",
                             "The hosts that take part in the controller's protocol: patterns of their NED paths, "

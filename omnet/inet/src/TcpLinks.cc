@@ -97,6 +97,11 @@ void TcpLinks::forget() {
     links_.clear();
 }
 
+void TcpLinks::abort() {
+    for (auto &[id, link] : links_) link->socket->abort();
+    forget();
+}
+
 void TcpLinks::flush(Peer &peer) {
     while (peer.link && peer.link->established && !peer.waiting.empty()) {
         auto packet = new inet::Packet("stream");

@@ -46,6 +46,8 @@ class TcpLinks : public inet::TcpSocket::ICallback {
     void leave(int node);
     // Drops all connections, because the host's TCP was shut down.
     void forget();
+    // Aborts all connections; packets not yet sent are lost.
+    void abort();
     // Handles a message of the module. Returns false if it is not for these connections.
     bool take(omnetpp::cMessage *message);
 
