@@ -96,7 +96,10 @@ class Cities(cw.Study):
         cw.Headline("missing", "missing", "deliveries", "not delivered at the end"),
         cw.Headline("packets", "packets", "", "sent"),
     )
-    plots = (cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout"),)
+    plots = (
+        cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout",
+                y_label="share that is missing"),
+    )  # fmt: skip
 
     def network(self, params: CitiesParams, seed: int) -> cw.AbstractNetwork:
         hosts = links(params.nodes_per_city)

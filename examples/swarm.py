@@ -121,7 +121,10 @@ class SwarmStudy(cw.Study):
         cw.Headline("formation error", "formation_error_m", "m", "mean distance of a drone from its place"),
         cw.Headline("energy", "joules", "J", "energy of all drones"),
     )
-    plots = (cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay"),)
+    plots = (
+        cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay",
+                x_label="share of copies that are lost", y_label="formation error (m)"),
+    )  # fmt: skip
 
     def network(self, params: SwarmParams, seed: int) -> cw.MobileNetwork:
         places = tuple(shifted(START, place_of(drone, cw.metres(params.spacing_m))) for drone in range(params.drones))
