@@ -88,6 +88,8 @@ def change(runtime: PerNode, node: int, up: bool) -> None:
 def _come(runtime: PerNode, node: int) -> None:
     runtime._presence.comings[node] += 1
     runtime.nodes[node] = runtime._new_node(node)
+    if runtime.contents is not None:
+        runtime.contents.watch(runtime.nodes[node])
     runtime.acting = runtime.nodes[node]
     runtime.note(JOINED, node, -1)
     runtime.nodes[node].on_start()
