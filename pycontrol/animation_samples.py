@@ -19,6 +19,7 @@ from causeway.network.faults import Jammer, LinkFailure, Partition
 from causeway.network.movement import xyz
 from causeway.network.networks import WIRELESS, AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.overload import check_recorded
+from causeway.pycontrol.presence import first_comings
 
 PLACE, SEND = int(Kind.PLACE), int(Act.SEND)
 REPORTED = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
@@ -97,6 +98,8 @@ class Places:
             _add_map(found, self.network)
         if not isinstance(self.network, InetNetwork):
             _add_faults(found, self.network)
+        for node in first_comings(self.network):
+            _add(found, f"place[{node}]", "comes", 0, 1)
         return dict(found)
 
     def _add_places(self, found: Series) -> None:

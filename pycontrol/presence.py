@@ -54,11 +54,11 @@ class Presence:
 
 def begin(network: Network | None) -> Presence:
     """Return the presence of nodes at the beginning of a run."""
-    comings = _first_comings(network)
+    comings = first_comings(network)
     return Presence(comings, {node for node, came in comings.items() if not came})
 
 
-def _first_comings(network: Network | None) -> dict[int, int]:
+def first_comings(network: Network | None) -> dict[int, int]:
     """Return the nodes of a network that come and go: 1 for those that are there at the beginning, 0 for the others."""
     if isinstance(network, MobileNetwork) and network.movement is not None:
         return dict.fromkeys(range(len(network.station_xy_mm), network.nodes), 0)

@@ -16,6 +16,7 @@ const BEGIN = data.begin_ms, END = Math.max(BEGIN + 1, data.end_ms);
 const { place: PLACE, thing: THING } = data.names;
 // Without stations, nodes have no cells; without radios, their positions are to no scale.
 const CELLS = nodes.some(n => n.station), RADIO = nodes.some(n => n.reach_mm);
+const isAbsent = n => n.comes && !last(n.up, at, 1);  // it comes and goes, and has not come or has gone
 const stateOf = n => data.states.find(s => s.value === last(n.state, at, NaN));
 
 // How many of the ascending times are not after t.
@@ -36,7 +37,9 @@ function place(n, t) {
   if (i > most || times[i] > t || (i < most && times[Math.min(most, i + 8)] <= t)) i = Math.max(0, upTo(times, t) - 1);
   while (i < most && times[i + 1] <= t) i++;
   n.i = i;
-  const f = i === most || times[i] > t ? 0 : (t - times[i]) / (times[i + 1] - times[i]);
+  let f = i === most || times[i] > t ? 0 : (t - times[i]) / (times[i + 1] - times[i]);
+  const changes = n.comes && n.up ? upTo(n.up.t, t) : 0;
+  if (f && changes && n.up.t[changes - 1] > times[i]) f = 1;  // it has come since, from somewhere else
   const on = way => f ? way[i] + (way[i + 1] - way[i]) * f : way[i];
   n.px = on(n.x); n.py = on(n.y);
   if (n.z) n.pz = on(n.z);
@@ -104,6 +107,7 @@ function drawMap() {
   if (heights) drawElevation(size, painted, trouble);
   for (const n of nodes) {
     const x = X(n.px), y = Y(n.py);
+    if (isAbsent(n)) continue;
     if (x > -30 && y > -30 && x < width + 30 && y < height + 30) drawNode(c, n, x, y, size, painted, trouble);
   }
   if ($('marks').checked) drawLosses(c, X, Y);
@@ -132,7 +136,7 @@ function drawElevation(size, painted, trouble) {
   c.fillStyle = skin['--soft']; c.font = '12px system-ui'; c.textAlign = 'left';
   for (const z of new Set([low, 0, high])) c.fillText(+(z / 1000).toPrecision(3) + ' m', 4, Z(z) - 3);
   if ($('traces').checked) drawTraces(c, X, Z, 'z');
-  for (const n of nodes) drawNode(c, n, X(n.px), Z(n.pz), size, painted, trouble);
+  for (const n of nodes) if (!isAbsent(n)) drawNode(c, n, X(n.px), Z(n.pz), size, painted, trouble);
 }
 function drawCells(c, X, Y) {
   for (const n of nodes) if (n.station) {
@@ -319,18 +323,19 @@ function drawSide() {
     `x ${(n.px / 1000).toFixed(3)} m, y ${(n.py / 1000).toFixed(3)} m` +
     (n.z ? `, z ${(n.pz / 1000).toFixed(3)} m` : '') +
     (n.station || !CELLS ? '' : said < 0 ? `, no ${PLACE} in reach` : `, at ${PLACE} ${said}`) +
-    (last(n.up, at, 1) ? '' : ', down') + (state ? `, ${state.meaning}` : '') +
+    (last(n.up, at, 1) ? '' : isAbsent(n) ? ', absent' : ', down') + (state ? `, ${state.meaning}` : '') +
     (heard ? `; broadcasts ${count(events.told)}, packets to one node ${count(events.sent)}, ` +
       `lost ${count(events.lost)} so far` : '');
 }
 const within = (e, t) => (upTo(e.t, t) - upTo(e.t, t - 1000)) * e.every;
 function draw() {
   drawMap(); drawSide();
-  const trouble = active(), down = nodes.filter(n => last(n.up, at, 1) === 0).length;
+  const trouble = active(), absent = nodes.filter(isAbsent).length;
+  const down = nodes.filter(n => last(n.up, at, 1) === 0).length - absent;
   const things = nodes.filter(n => !n.station);
   const counts = data.states.map(s => `${things.filter(n => stateOf(n) === s).length} ${s.meaning}`);
   $('told').textContent = (counts.length ? `${things.length} ${THING}s: ${counts.join(', ')}`
-    : `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
+    : `${nodes.length - absent} nodes` + (down ? `, ${down} down` : '') +
     `; in the last second, broadcasts: ${within(events.told, at)}, ` +
     (events.sent.t.length ? `packets to one node: ${within(events.sent, at)}, ` : '') +
     `losses: ${within(events.lost, at)}`) +

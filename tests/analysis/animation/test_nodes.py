@@ -159,6 +159,15 @@ def test_heights_in_an_abstract_network_are_drawn_for_all_nodes(tmp_path: Path) 
     assert [ints(n["z"]) for n in data_of((tmp_path / "page.html").read_text())["nodes"]] == [[0], [3000], [0], [0]]
 
 
+def test_nodes_that_come_and_go_are_told_from_nodes_that_fail(tmp_path: Path) -> None:
+    stays, faults = cw.Stays([1], [S], [2 * S]), cw.Faults(np.array([S]), np.array([2]), np.array([0]))
+    network = cw.AbstractNetwork(4, node_xy_mm=PLACES, places_every_ps=S, stays=stays, faults=faults)
+    cw.run(cw.Node, network, until=3 * S).animate(tmp_path / "page.html")
+    nodes = data_of((tmp_path / "page.html").read_text())["nodes"]
+    assert [node.get("comes", 0) for node in nodes] == [0, 1, 0, 0]
+    assert [ints(node["up"]["v"]) if "up" in node else [] for node in nodes] == [[], [0, 1, 0], [0], []]
+
+
 def test_an_animation_of_an_abstract_network_without_positions_is_refused_and_names_the_field() -> None:
     with pytest.raises(UserError, match="nodes have no positions; set its node_xy_mm, or omit --animate"):
         Job("dcs23", {}, 1, "inline", options={PLACES_EVERY_PS: S}).network()
