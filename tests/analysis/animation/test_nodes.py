@@ -23,6 +23,7 @@ from causeway.pycontrol.node import EVERYONE
 from causeway.studies.runner import PLACES_EVERY_PS, Job
 from tests.analysis.animation.test_scene import data_of, ints, write_run
 from tests.bridge.test_movement_of_engines import both
+from tests.helpers.browser import browser, faults, show
 from tests.helpers.movement_probe import ZIGZAG, Chatty, S, ad_hoc
 
 NETWORK = MobileNetwork(
@@ -171,3 +172,18 @@ def test_nodes_that_come_and_go_are_told_from_nodes_that_fail(tmp_path: Path) ->
 def test_an_animation_of_an_abstract_network_without_positions_is_refused_and_names_the_field() -> None:
     with pytest.raises(UserError, match="nodes have no positions; set its node_xy_mm, or omit --animate"):
         Job("dcs23", {}, 1, "inline", options={PLACES_EVERY_PS: S}).network()
+
+
+@pytest.mark.slow
+def test_the_map_of_an_abstract_network_is_painted_by_what_nodes_have_heard(tmp_path: Path) -> None:
+    cw.run(Relay, abstract(places_every_ps=S)).animate(tmp_path / "page.html")
+    with browser() as driver:
+        show(driver, tmp_path / "page.html")
+        assert driver.execute_script("return $('paint').value") == "heard"
+        driver.execute_script("at = 150; select(1)")
+        assert "node 1: x 5.000 m, y 6.001 m; broadcasts 0, packets to one node 1" in driver.execute_script(
+            "return $('facts').textContent"
+        )
+        colours = [driver.execute_script(f"return colourOf(nodes[{node}], recorded[0])") for node in (1, 3)]
+        assert colours[0] != colours[1], "node 1 has heard something, and node 3 has not"
+        assert faults(driver) == []
