@@ -7,6 +7,7 @@ study, the value and the allowed values.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +17,7 @@ from causeway.bridge.validation import rule_of_field
 from causeway.bridge.validation_kernel import FAR_PS
 from causeway.errors import UserError
 from causeway.network.faults import Jammer, LinkFailure, Partition
+from causeway.network.movement import Place
 from causeway.network.networks import AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.network.random import QUANTILE_BINS
 from causeway.network.stays import changes_of
@@ -189,15 +191,14 @@ def _check_abstract(study: str, network: AbstractNetwork) -> None:
     _field(study, "AbstractNetwork", "send_ps", network.send_ps)
     _field(study, "AbstractNetwork", "send_ps_per_byte", network.send_ps_per_byte)
     _field(study, "AbstractNetwork", "recv_ps", network.recv_ps)
+    _check_places(study, "node", network.node_xy_mm)
 
 
 def _check_mobile(study: str, network: MobileNetwork) -> None:
     stations = len(network.station_xy_mm)
     _field(study, "MobileNetwork", "hosts", network.hosts)
-    for what, places in (("station", network.station_xy_mm), ("host", network.host_xy_mm)):
-        for number, point in enumerate(places):
-            for axis, value in zip("xyz", point, strict=False):
-                _whole(study, f"the {axis} of {what} {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
+    _check_places(study, "station", network.station_xy_mm)
+    _check_places(study, "host", network.host_xy_mm)
     for number, (a, b) in enumerate(network.wires):
         for end in (a, b):
             _whole(study, f"the station at an end of wire {number}", end, 0, stations - 1)
@@ -216,6 +217,12 @@ def _check_mobile(study: str, network: MobileNetwork) -> None:
         if trace is not None:
             _check_trace(study, f"the trace of host {number}", trace)
     _check_area(study, network)
+
+
+def _check_places(study: str, what: str, places: Sequence[Place]) -> None:
+    for number, point in enumerate(places):
+        for axis, value in zip("xyz", point, strict=False):
+            _whole(study, f"the {axis} of {what} {number}, in mm", value, -MOST_INT32 - 1, MOST_INT32)
 
 
 def _check_trace(study: str, what: str, trace: Any) -> None:

@@ -26,6 +26,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 import causeway as cw
@@ -94,15 +95,41 @@ def trails(entry: Entry, folder: Path) -> str:
 
 
 def flights(entry: Entry, folder: Path) -> str:
-    """Return a picture of the ways of all nodes in space."""
+    """Return a picture of the ways of all nodes in space, that of node 0 in black."""
     ways = causeway.results.open(folder / "results").vectors("x_m OR y_m OR z_m")
-    figure = plt.figure(figsize=(5, 3.6), layout="constrained")
-    ax: Any = figure.add_subplot(projection="3d")
-    for _, way in ways.groupby("module"):
+    figure = plt.figure(figsize=(5, 3.9))
+    ax: Any = figure.add_axes((0.0, 0.03, 0.94, 0.96), projection="3d", computed_zorder=False)
+    for module, way in ways.groupby("module"):
         x, y, z = (way[way["name"] == name]["series"].iloc[0].value for name in ("x_m", "y_m", "z_m"))
-        ax.plot(x, y, z, lw=1.0, alpha=0.75)
-        ax.scatter(x[-1:], y[-1:], z[-1:], s=9)
-    ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
+        leads = module == "place[0]"
+        pen: dict[str, Any] = {"color": "#222", "lw": 1.8, "zorder": 3} if leads else {"color": "#0f8b8d", "lw": 0.7}
+        ax.plot(x, y, z, **pen, label="leader" if leads else "other drones; dots at the end")
+        ax.plot(x[-1:], y[-1:], z[-1:], "o", ms=4, **pen)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_major_locator(MaxNLocator(4))
+    ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="height (m)")
+    handles, labels = ax.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))
+    figure.legend(named.values(), named, loc="upper left", ncols=2, frameon=False)
+    return _svg(figure)
+
+
+def reached(entry: Entry, folder: Path) -> str:
+    """Return a map of all nodes with the time that the one message took to each."""
+    found = causeway.results.open(folder / "results").vectors("x_m OR y_m OR travel_ms")
+    found["node"] = found["module"].str.extract(r"\[(\d+)\]", expand=False).astype(int)
+    found["value"] = [series.value[-1] for series in found["series"]]
+    nodes = found.pivot(index="node", columns="name", values="value").sort_values("travel_ms", ascending=False)
+    figure, ax = plt.subplots(figsize=(5, 2.4), layout="constrained")
+    x, y, missed = nodes["x_m"] / 1000, -nodes["y_m"] / 1000, nodes["travel_ms"].isna()
+    ax.plot(x[missed], y[missed], "x", color="#d1495b", ms=5, label="not reached", zorder=3)
+    dots = ax.scatter(x, y, 9, nodes["travel_ms"], cmap="viridis_r", lw=0)
+    source = nodes["travel_ms"].idxmin()
+    ax.plot(x[source], y[source], "*", color="#d1495b", ms=9, label="source")
+    dots.set_clim(0, nodes["travel_ms"].quantile(0.98))
+    figure.colorbar(dots, ax=ax, label="reached after (ms)", extend="max", aspect=20, pad=0.02)
+    ax.set(xlabel="longitude (degrees)", ylabel="latitude (degrees)", aspect="equal")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
     return _svg(figure)
 
 
@@ -183,8 +210,7 @@ GALLERY = {
               "causeway run examples/warning.py --engine ns3 --sweep warned", report_figure,
               "warning-travel-times"),
         Entry("examples/cities.py", "Gossip between a thousand nodes in a hundred cities.",
-              "causeway run examples/cities.py --sweep fanout --reps 5", report_figure,
-              "cities-deliveries-that-are-missing"),
+              "causeway run examples/cities.py --set messages=1 --animate 1", reached),
         Entry("examples/ring.py", "A token ring over TCP: all nodes deliver all messages in one order.",
               "causeway run examples/ring.py", deliveries),
         Entry("examples/chatter.py", "An asyncio program, unmodified, on simulated hosts.",

@@ -1,12 +1,14 @@
 """Gossip between a hundred cities: does a rumour reach all nodes, and how fast?
 
     causeway run examples/cities.py
+    causeway run examples/cities.py --set messages=3 --animate 1 --out results/map
     causeway run examples/cities.py --sweep fanout --reps 5 --out results/cities
 
 A node that receives a message for the first time sends it to `fanout` other nodes, drawn at random. There are ten nodes
 in each city. The file cities.csv has the positions. The latency between two cities is a model and not a measurement:
 2 ms for the ends, and the time of light in fibre (200 km in a millisecond) over 1.5 times the shortest distance.
-`Links.read` reads a file of measured latencies.
+`Links.read` reads a file of measured latencies. On the map of the animation, a degree is a kilometre, and the nodes of
+a city form a ring around it.
 """
 
 import csv
@@ -24,11 +26,16 @@ EARTH_KM, FIBRE_KM_PER_MS, DETOUR, ENDS_MS = 6371.0, 200.0, 1.5, 2.0
 
 
 @cache
+def cities() -> list[tuple[float, float]]:
+    """Return the latitude and longitude of each city, in degrees."""
+    with PLACES.open() as file:
+        return [(float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(file)]
+
+
+@cache
 def links(nodes_per_city: int) -> cw.Links:
     """Return the links between all cities, with so many nodes in each."""
-    with PLACES.open() as file:
-        places = [(math.radians(float(row["latitude"])), math.radians(float(row["longitude"])))
-                  for row in csv.DictReader(file)]  # fmt: skip
+    places = [(math.radians(latitude), math.radians(longitude)) for latitude, longitude in cities()]
 
     def latency_ms(a: int, b: int) -> float:
         (lat_a, lon_a), (lat_b, lon_b) = places[a], places[b]
@@ -39,6 +46,15 @@ def links(nodes_per_city: int) -> cw.Links:
     return cw.Links.of(
         len(places), latency_ms, site=[city for city in range(len(places)) for _ in range(nodes_per_city)]
     )
+
+
+def on_map(nodes_per_city: int) -> tuple[tuple[int, int], ...]:
+    """Return the position of each node on the map, whose y axis points to the south as all y axes of animations do."""
+    radius = 1.0 if nodes_per_city > 1 else 0.0
+    ring = [2 * math.pi * number / nodes_per_city for number in range(nodes_per_city)]
+    degrees = [(longitude + radius * math.cos(angle), -latitude - radius * math.sin(angle))
+               for latitude, longitude in cities() for angle in ring]  # fmt: skip
+    return tuple((round(x * cw.km(1)), round(y * cw.km(1))) for x, y in degrees)
 
 
 class Gossip(cw.Node):
@@ -59,7 +75,8 @@ class Gossip(cw.Node):
     def take(self, message: int, born_ps: int) -> None:
         self.heard.add(message)
         self.deliver(message)
-        self.record("age_ms", (self.now_ps - born_ps) / 1e9)
+        self.record("heard", message)
+        self.record("travel_ms", (self.now_ps - born_ps) / 1e9)
         for peer in self.rng.sample(range(self.node_count), self.fanout):
             self.send(peer, (message, born_ps), 200)
 
@@ -79,13 +96,16 @@ class Cities(cw.Study):
         cw.Headline("missing", "missing", "deliveries", "not delivered at the end"),
         cw.Headline("packets", "packets", "", "sent"),
     )
-    plots = (cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout"),)
+    plots = (
+        cw.Plot("Deliveries that are missing", "cities", "missing/(missing + deliveries)", "fanout",
+                y_label="share that is missing"),
+    )  # fmt: skip
 
     def network(self, params: CitiesParams, seed: int) -> cw.AbstractNetwork:
         hosts = links(params.nodes_per_city)
         return cw.AbstractNetwork(
             len(hosts.site), delay=cw.uniform_delay(0, 5), links=hosts, loss=params.loss,
-            workload=cw.poisson(5, messages=params.messages),
+            workload=cw.poisson(5, messages=params.messages), node_xy_mm=on_map(params.nodes_per_city),
         )  # fmt: skip
 
     def protocol(self, params: CitiesParams) -> cw.PerNode:

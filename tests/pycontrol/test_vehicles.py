@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from causeway import results
 from causeway.bridge import engines
 from causeway.bridge.engines import omnet_query
 from causeway.errors import UserError
@@ -244,3 +245,22 @@ def test_wrong_vehicles_are_one_line(fields, words):
     with pytest.raises(UserError, match=words) as error:
         InetNetwork(5, ini="my.ini", **fields)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_example_of_the_warning_counts_whole_journeys_only(engine, tmp_path):
+    """Its runs used to end at 400 s, and the journeys of the cars that were still on the road counted as shorter."""
+    if why := engines.get(engine).missing():
+        pytest.skip(why)
+    example = str(TOP / "examples" / "warning.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "causeway.cli.main", "run", example, "--engine", engine, "--set", "warned=false",
+         "--json"],
+        cwd=tmp_path, env=environment("libsumo"), capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    found = answer(done)
+    travels = results.open(tmp_path / "results").vectors("travel_s")["series"]
+    ends = [time for series in travels for time in series.time_s]
+    assert found["scalars"]["journeys"] == len(ends) > 50
+    assert max(ends) < found["parameters"]["duration_s"]

@@ -14,6 +14,9 @@ const recorded = data.series.map(s => ({ name: s.name,
 const charts = data.charts.map(c => ({ title: c.title, ...numbers(c) }));
 const BEGIN = data.begin_ms, END = Math.max(BEGIN + 1, data.end_ms);
 const { place: PLACE, thing: THING } = data.names;
+// Without stations, nodes have no cells; without radios, their positions are to no scale.
+const CELLS = nodes.some(n => n.station), RADIO = nodes.some(n => n.reach_mm);
+const isAbsent = n => n.comes && !last(n.up, at, 1);  // it comes and goes, and has not come or has gone
 const stateOf = n => data.states.find(s => s.value === last(n.state, at, NaN));
 
 // How many of the ascending times are not after t.
@@ -34,7 +37,9 @@ function place(n, t) {
   if (i > most || times[i] > t || (i < most && times[Math.min(most, i + 8)] <= t)) i = Math.max(0, upTo(times, t) - 1);
   while (i < most && times[i + 1] <= t) i++;
   n.i = i;
-  const f = i === most || times[i] > t ? 0 : (t - times[i]) / (times[i + 1] - times[i]);
+  let f = i === most || times[i] > t ? 0 : (t - times[i]) / (times[i + 1] - times[i]);
+  const changes = n.comes && n.up ? upTo(n.up.t, t) : 0;
+  if (f && changes && n.up.t[changes - 1] > times[i]) f = 1;  // it has come since, from somewhere else
   const on = way => f ? way[i] + (way[i + 1] - way[i]) * f : way[i];
   n.px = on(n.x); n.py = on(n.y);
   if (n.z) n.pz = on(n.z);
@@ -96,15 +101,32 @@ function drawMap() {
   drawTrouble(c, X, Y, trouble);
   drawWires(c, X, Y, trouble);
   if (data.just_ms) drawLinks(c, X, Y);
-  if ($('rings').checked) drawRings(c, X, Y);
   const painted = recorded.find(s => s.name === $('paint').value);
+  if ($('rings').checked) { drawSent(c, X, Y, painted); drawRings(c, X, Y); }
   const size = Math.max(3, Math.min(9, 220 * view.k * 20));
   if (heights) drawElevation(size, painted, trouble);
   for (const n of nodes) {
     const x = X(n.px), y = Y(n.py);
+    if (isAbsent(n)) continue;
     if (x > -30 && y > -30 && x < width + 30 && y < height + 30) drawNode(c, n, x, y, size, painted, trouble);
   }
   if ($('marks').checked) drawLosses(c, X, Y);
+  if (RADIO) drawScale(c, width, height);
+  if (painted) drawColours(c, height, painted);
+}
+// The length of the bar is 1, 2 or 5 times a power of ten, at most a fifth of the width.
+function drawScale(c, width, height) {
+  const most = width / 5 / view.k, ten = 10 ** Math.floor(Math.log10(most));
+  const length = [5, 2, 1].find(n => n * ten <= most) * ten, right = width - 12, y = height - 12;
+  c.strokeStyle = c.fillStyle = skin['--soft']; c.lineWidth = 2; c.font = '12px system-ui'; c.textAlign = 'right';
+  line(c, right - length * view.k, y, right, y);
+  c.fillText(length < 1e6 ? length / 1000 + ' m' : length / 1e6 + ' km', right, y - 5);
+}
+function drawColours(c, height, painted) {
+  const x = 12, y = height - 16, [low, high] = [painted.low, painted.high].map(v => +v.toPrecision(4));
+  for (let i = 0; i < 100; i++) { c.fillStyle = hue(low < high ? i / 99 : 0); c.fillRect(x + i, y, 1, 8); }
+  c.fillStyle = skin['--ink']; c.font = '12px system-ui'; c.textAlign = 'left';
+  c.fillText(`${painted.name}: ${low}` + (low < high ? ` to ${high}` : ''), x, y - 5);
 }
 
 function drawElevation(size, painted, trouble) {
@@ -114,7 +136,7 @@ function drawElevation(size, painted, trouble) {
   c.fillStyle = skin['--soft']; c.font = '12px system-ui'; c.textAlign = 'left';
   for (const z of new Set([low, 0, high])) c.fillText(+(z / 1000).toPrecision(3) + ' m', 4, Z(z) - 3);
   if ($('traces').checked) drawTraces(c, X, Z, 'z');
-  for (const n of nodes) drawNode(c, n, X(n.px), Z(n.pz), size, painted, trouble);
+  for (const n of nodes) if (!isAbsent(n)) drawNode(c, n, X(n.px), Z(n.pz), size, painted, trouble);
 }
 function drawCells(c, X, Y) {
   for (const n of nodes) if (n.station) {
@@ -177,7 +199,21 @@ function drawRings(c, X, Y) {
     const n = nodes[node[i]], f = (at - t[i]) / span;
     if (!n) continue;
     c.globalAlpha = .7 * (1 - f); c.strokeStyle = stationColour(n.station ? n.id : last(n.at, at, -1));
-    c.beginPath(); c.arc(X(n.px), Y(n.py), Math.max(2, n.reach_mm * view.k * Math.sqrt(f)), 0, 7); c.stroke();
+    const reach = n.reach_mm * view.k || 16;
+    c.beginPath(); c.arc(X(n.px), Y(n.py), Math.max(2, reach * Math.sqrt(f)), 0, 7); c.stroke();
+  }
+  c.globalAlpha = 1;
+}
+// The more lines there are, the fainter they are.
+function drawSent(c, X, Y, painted) {
+  const { t, node, value } = events.sent, span = sight();
+  const first = upTo(t, at - span), most = .6 * Math.min(1, 300 / Math.max(1, upTo(t, at) - first));
+  c.lineWidth = 1;
+  for (let i = first; i < t.length && t[i] <= at; i++) {
+    const n = nodes[node[i]], to = nodes[value[i]];
+    if (!n || !to) continue;
+    c.globalAlpha = Math.max(.02, most * (1 - (at - t[i]) / span)); c.strokeStyle = colourOf(n, painted);
+    line(c, X(n.px), Y(n.py), X(to.px), Y(to.py));
   }
   c.globalAlpha = 1;
 }
@@ -198,8 +234,9 @@ function colourOf(n, painted) {
   const value = last(painted.of.get(n.id), at, NaN);
   if (isNaN(value)) return skin['--line'];
   const f = (value - painted.low) / Math.max(1e-9, painted.high - painted.low);
-  return `hsl(${240 - 240 * f} 80% 50%)`;
+  return hue(f);
 }
+const hue = share => `hsl(${240 - 240 * share} 80% 50%)`;
 function drawNode(c, n, x, y, size, painted, trouble) {
   c.fillStyle = c.strokeStyle = colourOf(n, painted); c.lineWidth = 2;
   const mark = stateOf(n)?.mark, hollow = last(n.up, at, 1) === 0 || mark === 'ring';
@@ -247,7 +284,7 @@ function drawChart(canvas, series) {
   c.strokeStyle = skin['--line']; line(c, m.l, Y(low), width - m.r, Y(low));
   c.fillStyle = skin['--soft']; c.font = '11px system-ui'; c.textAlign = 'right';
   c.fillText(+top.toPrecision(3), m.l - 5, Y(top) + 8); c.fillText(+low.toPrecision(3), m.l - 5, Y(low));
-  c.fillText(END / 1000 + ' s', width - m.r, height - 3);
+  c.fillText(+(END / 1000).toPrecision(4) + ' s', width - m.r, height - 3);
   c.textAlign = 'left'; c.fillText(BEGIN / 1000 + ' s', m.l, height - 3);
   c.strokeStyle = skin['--s0']; c.lineWidth = 1.4; c.beginPath();
   const step = Math.max(1, Math.floor(t.length / 2000));
@@ -283,23 +320,26 @@ function drawSide() {
   const count = e => { let k = 0; for (let i = 0; i < e.t.length && e.t[i] <= at; i++) k += e.node[i] === selected;
     return k * e.every; };
   const heard = events.told.t.length + events.sent.t.length + events.lost.t.length, state = stateOf(n);
-  $('facts').textContent = `${called(n)} (${n.station ? PLACE : THING}): ` +
+  $('facts').textContent = called(n) + (CELLS ? ` (${n.station ? PLACE : THING}): ` : ': ') +
     `x ${(n.px / 1000).toFixed(3)} m, y ${(n.py / 1000).toFixed(3)} m` +
     (n.z ? `, z ${(n.pz / 1000).toFixed(3)} m` : '') +
-    (n.station ? '' : said < 0 ? `, no ${PLACE} in reach` : `, at ${PLACE} ${said}`) +
-    (last(n.up, at, 1) ? '' : ', down') + (state ? `, ${state.meaning}` : '') +
-    (heard ? `; broadcasts ${count(events.told)}, other packets on the air ${count(events.sent)}, ` +
+    (n.station || !CELLS ? '' : said < 0 ? `, no ${PLACE} in reach` : `, at ${PLACE} ${said}`) +
+    (last(n.up, at, 1) ? '' : isAbsent(n) ? ', absent' : ', down') + (state ? `, ${state.meaning}` : '') +
+    (heard ? `; broadcasts ${count(events.told)}, packets to one node ${count(events.sent)}, ` +
       `lost ${count(events.lost)} so far` : '');
 }
 const within = (e, t) => (upTo(e.t, t) - upTo(e.t, t - 1000)) * e.every;
 function draw() {
   drawMap(); drawSide();
-  const trouble = active(), down = nodes.filter(n => last(n.up, at, 1) === 0).length;
+  const trouble = active(), absent = nodes.filter(isAbsent).length;
+  const down = nodes.filter(n => last(n.up, at, 1) === 0).length - absent;
   const things = nodes.filter(n => !n.station);
   const counts = data.states.map(s => `${things.filter(n => stateOf(n) === s).length} ${s.meaning}`);
   $('told').textContent = (counts.length ? `${things.length} ${THING}s: ${counts.join(', ')}`
-    : `${nodes.length} nodes` + (down ? `, ${down} down` : '') +
-    `; in the last second, broadcasts: ${within(events.told, at)}, losses: ${within(events.lost, at)}`) +
+    : `${nodes.length - absent} nodes` + (down ? `, ${down} down` : '') +
+    `; in the last second, broadcasts: ${within(events.told, at)}, ` +
+    (events.sent.t.length ? `packets to one node: ${within(events.sent, at)}, ` : '') +
+    `losses: ${within(events.lost, at)}`) +
     (trouble.length ? '; faults: ' + trouble.map(one => one.jammer ? 'a jammer'
       : one.cut ? `link failure ${one.cut.join('-')}` : 'a partition').join(', ') : '');
   $('when').value = at; $('now').textContent = 't = ' + (at / 1000).toFixed(2) + ' s';
@@ -372,6 +412,8 @@ for (const s of recorded) {
   const option = document.createElement('option');
   option.value = option.textContent = s.name; $('paint').append(option);
 }
+if (END - BEGIN < 5000) $('speed').value = '0.1';
+if (!CELLS && recorded.length) $('paint').value = recorded[0].name;
 dress(); furnish();
 // A link may name the moment (in s), the node and what to paint, and may start it: #12.5,node=40,paint=rbuffer,moving
 for (const part of location.hash.slice(1).split(',')) {

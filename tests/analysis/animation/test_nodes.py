@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import causeway as cw
 from causeway.analysis import animation, report, store
 from causeway.bridge.events import Kind, Window, pack_position
 from causeway.errors import RunError, UserError
@@ -18,8 +20,10 @@ from causeway.network.workload import Workload
 from causeway.pycontrol import overload
 from causeway.pycontrol.animation_samples import Places, wanted
 from causeway.pycontrol.node import EVERYONE
+from causeway.studies.runner import PLACES_EVERY_PS, Job
 from tests.analysis.animation.test_scene import data_of, ints, write_run
 from tests.bridge.test_movement_of_engines import both
+from tests.helpers.browser import browser, faults, show
 from tests.helpers.movement_probe import ZIGZAG, Chatty, S, ad_hoc
 
 NETWORK = MobileNetwork(
@@ -101,3 +105,85 @@ def test_more_positions_than_can_be_kept_are_an_error_that_names_the_option(monk
     places.take(ten)
     with pytest.raises(RunError, match=r"at 10 s: 20 positions and packets are recorded .*; choose .*--animate"):
         places.take(ten)
+
+
+PLACES = ((0, 0), (5_000, 6_001), (-9_000, 0), (1, 2))
+
+
+class Relay(cw.Node):
+    """Passes a rumour on to the next node, and says what it has heard."""
+
+    def on_start(self) -> None:
+        self.record("heard", 0)
+        if self.id == 0:
+            self.send(1, "rumour")
+            self.send(cw.EVERYONE, "hello", 50)
+
+    def on_packet(self, content: str, sender: int, interface: int) -> None:
+        self.record("heard", len(content))
+        if content == "rumour" and self.id < 3:
+            self.send(self.id + 1, content)
+
+
+def abstract(**fields: Any) -> AbstractNetwork:
+    faults = (Partition((3,), (0, 1, 2), 0, 10 * S),)
+    return AbstractNetwork(4, delay=constant_delay(100), network_faults=faults, node_xy_mm=PLACES, **fields)
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("omnet", marks=pytest.mark.omnet)])
+def test_nodes_of_an_abstract_network_are_drawn_where_the_user_places_them(engine: str, tmp_path: Path) -> None:
+    found = cw.run(Relay, abstract(places_every_ps=1), engine=engine)
+    found.animate(tmp_path / "page.html")
+    data = data_of((tmp_path / "page.html").read_text())
+    assert [(ints(n["x"]), ints(n["y"])) for n in data["nodes"]] == [([x], [y]) for x, y in PLACES]
+    sent, lost = data["events"]["sent"], data["events"]["lost"]
+    assert list(zip(ints(sent["node"]), ints(sent["value"]), strict=True)) == [(0, 1), (1, 2), (2, 3)]
+    assert ints(lost["node"]) == [3, 3] and data["events"]["told"]["count"] == 1
+    assert [series["name"] for series in data["series"]] == ["heard"]
+    assert data["trouble"][0]["one"] == [3] and not any("z" in node for node in data["nodes"])
+    shown = (tmp_path / "page.html").read_text().partition("<body>")[2].partition('<script type="application/json"')[0]
+    assert "A dot is a node" in shown and "station" not in shown
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("omnet", marks=pytest.mark.omnet)])
+def test_positions_in_an_abstract_network_do_not_change_the_run(engine: str) -> None:
+    plain = cw.run(Relay, replace(abstract(), node_xy_mm=()), engine=engine)
+    placed, recorded = (cw.run(Relay, abstract(places_every_ps=every), engine=engine) for every in (0, S))
+    assert plain.digest == placed.digest == recorded.digest
+    assert "place[0]" not in set(placed.frame("samples")["module"]) < set(recorded.frame("samples")["module"])
+    assert plain.digest == cw.run(Relay, abstract(places_every_ps=S)).digest, "and engines agree"
+
+
+def test_heights_in_an_abstract_network_are_drawn_for_all_nodes(tmp_path: Path) -> None:
+    places = ((0, 0), (1, 2, 3_000), (3, 4), (5, 6))
+    cw.run(Relay, replace(abstract(places_every_ps=S), node_xy_mm=places)).animate(tmp_path / "page.html")
+    assert [ints(n["z"]) for n in data_of((tmp_path / "page.html").read_text())["nodes"]] == [[0], [3000], [0], [0]]
+
+
+def test_nodes_that_come_and_go_are_told_from_nodes_that_fail(tmp_path: Path) -> None:
+    stays, faults = cw.Stays([1], [S], [2 * S]), cw.Faults(np.array([S]), np.array([2]), np.array([0]))
+    network = cw.AbstractNetwork(4, node_xy_mm=PLACES, places_every_ps=S, stays=stays, faults=faults)
+    cw.run(cw.Node, network, until=3 * S).animate(tmp_path / "page.html")
+    nodes = data_of((tmp_path / "page.html").read_text())["nodes"]
+    assert [node.get("comes", 0) for node in nodes] == [0, 1, 0, 0]
+    assert [ints(node["up"]["v"]) if "up" in node else [] for node in nodes] == [[], [0, 1, 0], [0], []]
+
+
+def test_an_animation_of_an_abstract_network_without_positions_is_refused_and_names_the_field() -> None:
+    with pytest.raises(UserError, match="nodes have no positions; set its node_xy_mm, or omit --animate"):
+        Job("dcs23", {}, 1, "inline", options={PLACES_EVERY_PS: S}).network()
+
+
+@pytest.mark.slow
+def test_the_map_of_an_abstract_network_is_painted_by_what_nodes_have_heard(tmp_path: Path) -> None:
+    cw.run(Relay, abstract(places_every_ps=S)).animate(tmp_path / "page.html")
+    with browser() as driver:
+        show(driver, tmp_path / "page.html")
+        assert driver.execute_script("return $('paint').value") == "heard"
+        driver.execute_script("at = 150; select(1)")
+        assert "node 1: x 5.000 m, y 6.001 m; broadcasts 0, packets to one node 1" in driver.execute_script(
+            "return $('facts').textContent"
+        )
+        colours = [driver.execute_script(f"return colourOf(nodes[{node}], recorded[0])") for node in (1, 3)]
+        assert colours[0] != colours[1], "node 1 has heard something, and node 3 has not"
+        assert faults(driver) == []
