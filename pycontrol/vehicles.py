@@ -151,7 +151,11 @@ class Traffic:
                 return
 
     def _start(self, options: list[str]) -> None:
-        self._client.start([_program(self._sumo), *options])
+        try:
+            self._client.start([_program(self._sumo), *options])
+        except Exception:
+            self.close()  # traci keeps the connection, and would refuse that of the next run
+            raise
 
     def _compute(self) -> dict[str, VehicleState]:
         client = self._client

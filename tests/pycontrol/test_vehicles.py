@@ -180,6 +180,28 @@ def test_a_broken_configuration_ends_the_run_with_one_line(tmp_path, old, new, w
     assert words in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("client", ["libsumo", "traci"])
+def test_a_sumo_that_does_not_start_does_not_keep_the_next_one_from_starting(client, tmp_path):
+    for file in ("streets.sumocfg", "streets.net.xml", "streets.rou.xml"):
+        text = (STREETS / file).read_text()
+        (tmp_path / file).write_text(text[: len(text) // 2] if file == "streets.net.xml" else text)
+    program = f"""
+from causeway.errors import UserError
+from causeway.network.traffic import Sumo
+from causeway.pycontrol.vehicles import Traffic
+for config in "streets.sumocfg", {CONFIG!r}:
+    try:
+        Traffic(Sumo(config, client={client!r}), 1, range(1, 9)).close()
+        print("started")
+    except UserError as error:
+        print(error)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(client), capture_output=True, text=True, check=False)
+    said = [line for line in done.stdout.splitlines() if line.startswith(("SUMO does not start", "started"))]
+    assert [line.split(" with")[0] for line in said] == ["SUMO does not start", "started"], done.stderr
+
+
 @pytest.mark.ns3
 def test_more_vehicles_than_hosts_are_one_line(tmp_path):
     done = drive(tmp_path, "ns3", hosts=1)
