@@ -15,6 +15,8 @@ from causeway.network.field_shapes import WHOLE, is_number
 
 MOST = 1e12
 """The most joules or watts."""
+LEAST_W, LEAST_J = 1e-12, 1e-24
+"""The units of the accounts (`pycontrol/batteries.py`). Less than one would be drawn as nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,9 @@ class Battery:
             if not is_number(value) or not 0 <= value <= MOST or (name == "capacity_j" and value == 0):  # NaN, too
                 least = "a number above 0" if name == "capacity_j" else "a number, 0 and up"
                 raise UserError(f"Battery: {name} is {value!r}; allowed: {least} (at most {MOST:g})")
+            unit = LEAST_W if name == "idle_w" else LEAST_J
+            if 0 < value < unit:
+                raise UserError(f"Battery: {name} is {value!r}; allowed: {unit:g} and up, the unit of the accounts")
         if not WHOLE.fits(self.series_every_ps) or self.series_every_ps < 0:
             shown = repr(self.series_every_ps)
             raise UserError(

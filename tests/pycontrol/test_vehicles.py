@@ -19,6 +19,8 @@ from causeway.errors import UserError
 from causeway.network.networks import MobileNetwork
 from causeway.network.stays import Stays
 from causeway.network.traffic import Sumo
+from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.vehicles import Vehicle
 from causeway.studies import registry
 from causeway.studies.external_project import plan_external
 from tests.helpers.edits import edited
@@ -248,3 +250,18 @@ def test_wrong_traffic_is_one_line(make, words):
     with pytest.raises(UserError, match=words) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (lambda car: car.slow_down(-1), "slow_down was given speed=-1; allowed: a number, 0 and up"),
+        (lambda car: car.slow_down(float("nan")), "slow_down was given speed=nan"),
+        (lambda car: car.slow_down(5, over_s=float("inf")), "slow_down was given over_s=inf"),
+        (lambda car: car.hold(float("inf")), "hold was given speed=inf; allowed: a number"),
+        (lambda car: car.hold("fast"), "hold was given speed='fast'"),
+    ],
+)
+def test_a_speed_that_no_car_can_have_is_refused_before_sumo_gets_it(command, words):
+    with pytest.raises(Misuse, match=words):
+        command(Vehicle("car.0", None, None))
