@@ -9,6 +9,7 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.events import Kind, unpack_position
+from causeway.errors import RunError
 from causeway.network.networks import WIRELESS_TCP
 from causeway.network.workload import Faults, Segment, Workload
 from causeway.pycontrol.node import EVERYONE, PerNode
@@ -166,3 +167,18 @@ def test_packets_that_a_full_queue_drops_are_counted(run):
     assert scalars["never_sent"] > 100
     assert scalars["never_sent"] + scalars["host_frames"] == 500
     assert len({content for _, _, content, *_ in log.arrivals}) <= scalars["host_frames"]
+
+
+@pytest.mark.parametrize(("size_bytes", "refused"), [(65507, False), (65508, True)])
+def test_a_datagram_that_ipv4_cannot_carry_is_refused(run, size_bytes, refused):
+    def on_start(self):
+        if self.id == FIRST_HOST:
+            self.send(FIRST_HOST + 1, 0, size_bytes)
+
+    node = type("Large", (Probe,), {"on_start": on_start})
+    net = network(2, host_xy_mm=((0, 10_000), (0, 20_000)))
+    if refused:
+        with pytest.raises(RunError, match=r"UDP packet .*65508 bytes|65508 bytes, but 65507 at most"):
+            run(net, 5, node)
+    else:
+        assert [row[2] for row in run(net, 5, node)[0].arrivals] == [0]
