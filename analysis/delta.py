@@ -203,7 +203,7 @@ def _open(folder: Path) -> DeltaTable | None:
             raise UserError(f"{folder} cannot be reached: {str(error).splitlines()[0]}") from error
         raise UserError(
             f"the log of {folder} cannot be read ({str(error).splitlines()[0]}); "
-            f"`causeway doctor {folder}` lists the damage"
+            f"`causeway doctor {folder} --repair` mends it if it has copies"
         ) from error
 
 

@@ -112,7 +112,8 @@ def _log(folder: Path) -> Iterator[Problem]:
                 yield Problem(f"{copy}: has changed since it was written", "the log itself may be undamaged",
                               partial(_copy_again, logs / name, copy, digest))  # fmt: skip
     names = {name for name in delta.names(logs) if delta.LOG_FILE.fullmatch(name)}
-    first = min((name[:20] for name in names), default="")
+    cleaned = any(name.endswith(".checkpoint.parquet") for name in names)  # else all commits are needed
+    first = min(name[:20] for name in names) if cleaned else ""
     lost = {name for name in digests.keys() - names if name[:20] >= first and name.endswith(".json")}
     damaged_files = {name for name in names & digests.keys() if _digest(logs / name) not in digests[name]}
     for name in sorted(damaged_files | lost):

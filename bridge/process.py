@@ -21,6 +21,8 @@ KEPT_BYTES = 1 << 16
 """The size of the end of the output that is kept, also if there are no newlines."""
 LONGEST_LINE = 500
 """The maximum number of characters of a line that are shown."""
+PROGRESS = ("** Event #", "Speed: ", "Messages: ", "End.")
+"""The beginnings of lines in which OMNeT++ prints its progress. They would hide the cause."""
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """Makes malloc use pages of 2 MB: a network of a thousand nodes exceeds the processor's caches, and with small pages
 most accesses also miss the TLB (docs/lab/radio.md). A glibc without this tunable ignores it."""
@@ -85,7 +87,8 @@ class Simulator:
     def last_lines(self) -> list[str]:
         """Return the end of its output."""
         lines = (line.rstrip() for line in bytes(self._tail).decode(errors="replace").split("\n"))
-        return [line[-LONGEST_LINE:] for line in lines if line][-LAST_LINES:]
+        kept = [line for line in lines if line and not line.lstrip().startswith(PROGRESS)]
+        return [line[-LONGEST_LINE:] for line in kept][-LAST_LINES:]
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end. Return its exit status; None if it still runs."""

@@ -235,6 +235,8 @@ def points_of(study: Study, sweep: str | None, given: Mapping[str, str]) -> list
     if sweep not in study.sweeps:
         raise unknown(f"sweep of study {study.name}", sweep, study.sweeps)
     before = study.sweeps[sweep]
+    if not before:
+        raise UserError(f"sweep {sweep} of study {study.name} has no points; add one to its list in `sweeps`")
     points = [{**point, **given} for point in before]
     swept = [name for name in given if len({str(point.get(name)) for point in before}) > 1]
     if swept and len({str(sorted(point.items())) for point in points}) < len(points):

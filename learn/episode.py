@@ -53,7 +53,13 @@ class Episode(SteppedRun[Node]):
         return self._job.seed
 
     def go_on(self, actions: Mapping[int, Any]) -> None:
-        """Carry out the actions of the agents that asked, and continue to the next decision or the end of the run."""
+        """Carry out the actions of the agents that asked, and continue to the next decision or the end of the run.
+
+        Raises:
+            UserError: The episode is over.
+        """
+        if self.is_over:
+            raise UserError("the episode is over; call reset() to begin another one")
         self.decisions.chosen = dict(actions)
         self._advance()
         if self.decisions.over:

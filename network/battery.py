@@ -17,6 +17,8 @@ MOST = 1e12
 """The most joules or watts."""
 SHORTEST_SERIES_PS = 10**9
 """A millisecond. At picoseconds a run would never end."""
+LEAST_W, LEAST_J = 1e-12, 1e-24
+"""The units of the accounts (`pycontrol/batteries.py`). Less than one would be drawn as nothing."""
 
 
 @checked_arguments
@@ -50,6 +52,9 @@ class Battery:
             if not is_number(value) or not 0 <= value <= MOST or (name == "capacity_j" and value == 0):  # NaN, too
                 least = "a number above 0" if name == "capacity_j" else "a number, 0 and up"
                 raise UserError(f"Battery: {name} is {value!r}; allowed: {least} (at most {MOST:g})")
+            unit = LEAST_W if name in ("idle_w", "move_w") else LEAST_J
+            if 0 < value < unit:
+                raise UserError(f"Battery: {name} is {value!r}; allowed: {unit:g} and up, the unit of the accounts")
         every_ps = self.series_every_ps
         if not WHOLE.fits(every_ps) or not (every_ps == 0 or every_ps >= SHORTEST_SERIES_PS):
             allowed = "0 (never), or a millisecond and up, as in seconds(1)"

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from causeway.errors import RunError, UserError
+from causeway.network.field_shapes import is_number
 from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.network.traffic import Sumo
-from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.protocol_errors import Misuse, misuse
 from causeway.pycontrol.repeated import NEVER_AGAIN, Repeated
 
 if TYPE_CHECKING:
@@ -71,10 +72,15 @@ class Vehicle:
 
     def slow_down(self, speed: float, over_s: float = 0.0) -> None:
         """Change to a speed, in m/s, within `over_s` seconds, and then drive as usual."""
+        for name, value in ("speed", speed), ("over_s", over_s):
+            if not is_number(value) or not 0 <= value < math.inf:  # NaN, too
+                raise misuse("slow_down", name, value, "a number, 0 and up")
         self._command("slowDown", float(speed), float(over_s))
 
     def hold(self, speed: float) -> None:
         """Keep a speed, in m/s; 0 stops the vehicle. A negative speed lets it drive as usual again."""
+        if not is_number(speed) or not math.isfinite(speed):
+            raise misuse("hold", "speed", speed, "a number")
         self._command("setSpeed", float(speed))
 
     def follow(self, route: Sequence[str]) -> None:
@@ -157,7 +163,11 @@ class Traffic:
                 return
 
     def _start(self, options: list[str]) -> None:
-        self._client.start([_program(self._sumo), *options])
+        try:
+            self._client.start([_program(self._sumo), *options])
+        except Exception:
+            self.close()  # traci keeps the connection, and would refuse that of the next run
+            raise
 
     def _compute(self) -> dict[str, VehicleState]:
         client = self._client

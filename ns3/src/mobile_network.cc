@@ -120,7 +120,7 @@ void SimulatedNetwork::lay_radio() {
     }
     wireless_ = std::make_unique<Wireless>(devices, reports_);
     meter_ = std::make_unique<ReceptionMeter>(
-        devices, plan_.station_count(),
+        devices, plan_.station_count(), plan_.reach_m,
         [this, air](int from) -> const std::vector<int> & { return air->around(from, plan_.reach_m); },
         [this](int from, int to) { return hears(from, to); }, [this](int node) { return is_up(node); }, reports_);
 }

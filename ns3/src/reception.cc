@@ -1,5 +1,7 @@
 #include "reception.h"
 
+#include <algorithm>
+
 #include "ns3/simulator.h"
 #include "ns3/wifi-mpdu.h"
 #include "ns3/wifi-net-device.h"
@@ -11,17 +13,20 @@ namespace causeway {
 using namespace ns3;
 
 namespace {
-// A copy that has not arrived this long after the end of its frame is lost. The time is longer than light takes for 120
-// m (0.4 µs), and shorter than a sender waits before it repeats a frame.
-constexpr int64_t SETTLED_NS = 5'000;
+// A copy that has not arrived this long after the end of its frame is lost, or after the time that light takes for the
+// radio's range if that is longer.
+constexpr double SETTLED_S = 5e-6;
+constexpr double LIGHT_M_S = 299'792'458;
+constexpr double ROUNDING_S = 1e-7;  // more than rounding errors of ranges and times
 
 Ptr<const WifiMpdu> first(const Ptr<const WifiPsdu> &frame) { return *frame->begin(); }
 }  // namespace
 
-ReceptionMeter::ReceptionMeter(const NetDeviceContainer &devices, int stations,
+ReceptionMeter::ReceptionMeter(const NetDeviceContainer &devices, int stations, double reach_m,
                                std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                                std::function<bool(int)> is_up, const Reports &reports)
     : stations_(stations),
+      settled_(Seconds(std::max(SETTLED_S, reach_m / LIGHT_M_S + ROUNDING_S))),
       near_(std::move(near)),
       hears_(std::move(hears)),
       is_up_(std::move(is_up)),
@@ -43,7 +48,7 @@ void ReceptionMeter::departed(int sender, WifiConstPsduMap frames, WifiTxVector 
     const bool is_station = sender < stations_;
     ++(is_station ? counts_.station_frames : counts_.host_frames);
     (is_station ? counts_.station_bytes : counts_.host_bytes) += frame->GetSize();
-    Frame &entry = on_air_[mpdu->GetPacket()->GetUid()];
+    Frame &entry = on_air_[mpdu->GetPacket()->GetUid()].emplace_back();
     entry.label.read(mpdu->GetPacket());
     const Mac48Address to = mpdu->GetHeader().GetAddr1();
     const int addressee = to.IsGroup() ? -1 : owner_.at(to);
@@ -52,29 +57,36 @@ void ReceptionMeter::departed(int sender, WifiConstPsduMap frames, WifiTxVector 
         if (meant && hears_(sender, node)) entry.awaiting.push_back(node);
     }
     const Time duration = WifiPhy::CalculateTxDuration(frames, how, radios_[sender]->GetPhyBand());
-    Simulator::Schedule(duration + NanoSeconds(SETTLED_NS), &ReceptionMeter::over, this, mpdu->GetPacket()->GetUid());
+    Simulator::Schedule(duration + settled_, &ReceptionMeter::over, this, mpdu->GetPacket()->GetUid());
 }
 
 void ReceptionMeter::received(int node, Ptr<const WifiPpdu> frame, RxSignalInfo, const WifiTxVector &,
                               const std::vector<bool> &good) {
     if (good.empty() || !good.front()) return;
-    const auto entry = on_air_.find(first(frame->GetPsdu())->GetPacket()->GetUid());
-    if (entry != on_air_.end()) counts_.copies_received += std::erase(entry->second.awaiting, node);
+    const auto found = on_air_.find(first(frame->GetPsdu())->GetPacket()->GetUid());
+    if (found == on_air_.end()) return;
+    for (Frame &sent : found->second) {  // copies arrive in the order in which the frame was sent and repeated
+        if (std::erase(sent.awaiting, node) == 0) continue;
+        ++counts_.copies_received;
+        return;
+    }
 }
 
 /// Reports the copies that were lost, after the end of a frame. A unicast may be repeated, so its MAC reports its loss.
 void ReceptionMeter::over(uint64_t frame) {
     const auto found = on_air_.find(frame);
-    for (const int node : found->second.awaiting) {
+    const Frame sent = std::move(found->second.front());
+    found->second.pop_front();
+    if (found->second.empty()) on_air_.erase(found);
+    for (const int node : sent.awaiting) {
         if (!is_up_(node)) continue;
         ++counts_.copies_lost;
-        const Label &label = found->second.label;
+        const Label &label = sent.label;
         if (label.packet < 0 || label.peer >= 0) continue;
         if (label.in_one_frame || reported_.emplace(label.serial, node).second) {
             reports_.lost(node, label.packet, Interface::WIRELESS);
         }
     }
-    on_air_.erase(found);
 }
 
 }  // namespace causeway

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -31,9 +32,9 @@ class ReceptionMeter {
         uint64_t copies_lost = 0;
     };
 
-    /// `near(a)` returns all nodes that may be in range of a, ascending; `hears(a, b)` whether b is up and in range of
-    /// a now; `is_up(b)` whether b is up.
-    ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations,
+    /// `reach_m` is the radio's range; `near(a)` returns all nodes that may be in range of a, ascending; `hears(a, b)`
+    /// whether b is up and in range of a now; `is_up(b)` whether b is up.
+    ReceptionMeter(const ns3::NetDeviceContainer &devices, int stations, double reach_m,
                    std::function<const std::vector<int> &(int)> near, std::function<bool(int, int)> hears,
                    std::function<bool(int)> is_up, const Reports &reports);
 
@@ -53,11 +54,13 @@ class ReceptionMeter {
     std::vector<ns3::Ptr<ns3::WifiPhy>> radios_;
     std::map<ns3::Mac48Address, int> owner_;
     int stations_;
+    ns3::Time settled_;
     std::function<const std::vector<int> &(int)> near_;
     std::function<bool(int, int)> hears_;
     std::function<bool(int)> is_up_;
     const Reports &reports_;
-    std::unordered_map<uint64_t, Frame> on_air_;
+    // By the id of the packet. A MAC may repeat a frame while its first copy is on the way, if the way is long.
+    std::unordered_map<uint64_t, std::deque<Frame>> on_air_;
     std::set<std::pair<int64_t, int>>
         reported_;  // (serial, node): the loss of a packet in several frames is reported once
     Counts counts_;

@@ -469,6 +469,21 @@ def test_a_folder_that_has_lost_its_log_gets_no_new_one_and_its_copies_restore_i
     assert store.finished_runs(folder) == there
 
 
+def test_a_folder_that_has_lost_its_first_commit_gets_it_back_from_its_copy(tmp_path):
+    folder = small(tmp_path / "out")
+    there = store.finished_runs(folder)
+    (folder / "tables" / delta.LOG / f"{0:020d}.json").unlink()
+    forget_all()
+    with pytest.raises(
+        UserError, match=r"the log of .* cannot be read .*doctor .* --repair` mends it if it has copies"
+    ):
+        store.finished_runs(folder)
+    assert whats(folder)[0].endswith(f"{0:020d}.json: is missing")
+    while problem := next(iter(health.problems(folder)), None):
+        assert problem.repair() == "replaced by its copy"
+    assert store.finished_runs(folder) == there
+
+
 def test_a_first_command_that_was_killed_before_its_commit_lost_no_log(tmp_path):
     folder = tmp_path / "out"
     with store.files_for(delta.latest(folder)) as writer:

@@ -135,6 +135,21 @@ def test_a_signal_without_a_name_is_shown_by_its_number() -> None:
         simulator.end()
 
 
+def test_what_omnet_prints_about_its_progress_does_not_hide_the_cause() -> None:
+    lines = [
+        "** Event #9   t=1   Elapsed: 0.1s",
+        "     Speed:     ev/sec=0",
+        "     Messages:  created: 8",
+        "<!> Error: no",
+    ]
+    simulator = Simulator("fake", [sys.executable, "-c", f"print({chr(10).join([*lines, '', 'End.'])!r}); exit(1)"], {})
+    try:
+        simulator.wait(60)
+        assert simulator.death() == "the simulator (fake) died: exit status 1; its last lines: <!> Error: no"
+    finally:
+        simulator.end()
+
+
 def test_of_endless_output_only_the_last_part_is_kept() -> None:
     peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RunError, match=r"exit status 9; its last lines: x{500}$"):

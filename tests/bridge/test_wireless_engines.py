@@ -9,13 +9,15 @@ import pytest
 
 from causeway.bridge.engine import Finish, RunSpec
 from causeway.bridge.events import Kind, unpack_position
+from causeway.errors import RunError
 from causeway.network.networks import WIRELESS_TCP
 from causeway.network.workload import Faults, Segment, Workload
-from causeway.pycontrol.node import PerNode
+from causeway.pycontrol.node import EVERYONE, PerNode
 from causeway.pycontrol.protocol import Context
 from tests.helpers import inet_probe, ns3_probe
 from tests.helpers.wireless_probe import (
     BUSY,
+    FIRST_HOST,
     MS,
     ONE_CELL,
     REACH_MM,
@@ -23,6 +25,7 @@ from tests.helpers.wireless_probe import (
     WALKERS,
     Burst,
     Flood,
+    Probe,
     S,
     Ticking,
     ToStationZero,
@@ -147,3 +150,35 @@ def test_no_event_at_or_after_the_horizon_is_simulated_before_the_answer(run):
         assert order == sorted(order)
     places = [unpack_position(r) for w in windows for r in w.ref[w.kind == Kind.STATION].tolist()]
     assert all(-120_000 <= x <= 300_000 and -120_000 <= y <= 300_000 for x, y in places)
+
+
+class Flood500(Probe):
+    """The first host sends 500 packets at once, which its queue cannot hold."""
+
+    def on_start(self):
+        if self.id == FIRST_HOST:
+            for number in range(500):
+                self.send(EVERYONE, number, 1000)
+
+
+def test_packets_that_a_full_queue_drops_are_counted(run):
+    log, outcome = run(network(1, radio="wifi"), 20, Flood500)
+    scalars = {name: value for (module, name), value in outcome.finish.scalars.items() if module == "network"}
+    assert scalars["never_sent"] > 100
+    assert scalars["never_sent"] + scalars["host_frames"] == 500
+    assert len({content for _, _, content, *_ in log.arrivals}) <= scalars["host_frames"]
+
+
+@pytest.mark.parametrize(("size_bytes", "refused"), [(65507, False), (65508, True)])
+def test_a_datagram_that_ipv4_cannot_carry_is_refused(run, size_bytes, refused):
+    def on_start(self):
+        if self.id == FIRST_HOST:
+            self.send(FIRST_HOST + 1, 0, size_bytes)
+
+    node = type("Large", (Probe,), {"on_start": on_start})
+    net = network(2, host_xy_mm=((0, 10_000), (0, 20_000)))
+    if refused:
+        with pytest.raises(RunError, match=r"UDP packet .*65508 bytes|65508 bytes, but 65507 at most"):
+            run(net, 5, node)
+    else:
+        assert [row[2] for row in run(net, 5, node)[0].arrivals] == [0]

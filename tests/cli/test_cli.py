@@ -91,6 +91,16 @@ def test_every_mistake_gets_one_line_and_exit_status_2(causeway_here, arguments,
     assert done.stdout == ""
 
 
+def test_a_sweep_without_points_is_one_line(tmp_path):
+    study = "import causeway as cw\nclass Empty(cw.Study):\n    sweeps = {'none': []}\n"
+    study += "    def network(self, params, seed):\n        return cw.AbstractNetwork(2)\n"
+    study += "    def protocol(self, params):\n        return cw.PerNode(cw.Node)\n"
+    (tmp_path / "empty.py").write_text(study)
+    done = causeway("run", "empty.py", "--sweep", "none", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "causeway: sweep none of study Empty has no points; add one to its list in `sweeps`\n"
+
+
 def test_a_recorded_run_replays_with_the_same_digest(tmp_path):
     ran = json.loads(
         causeway("run", TOY, "--set", "messages=20", "--record", "--json", "--out", "r", cwd=tmp_path).stdout

@@ -343,3 +343,28 @@ def test_a_missing_action_is_named():
     with pytest.raises(UserError, match="the action of node_2 is missing"):
         env.step({"node_0": 1, "node_1": 1, "node_3": 0})
     env.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_step_after_the_end_or_after_close_is_refused_and_earns_nothing(engine):
+    alone = learn.gym_env(Talker, NETWORKS[engine], others=always, episode=SECOND, engine=engine)
+    many, takers = parallel(engine), turns(engine)
+    alone.reset(seed=1)
+    while not alone.step(1)[3]:
+        pass
+    played(many, 1)
+    takers.reset(seed=1)
+    takers.close()
+    for step in (lambda: alone.step(1), lambda: many.step({})):
+        with pytest.raises(UserError, match=r"the episode is over; call reset\(\)"):
+            step()
+    with pytest.raises(UserError, match=r"the episode is over; call reset\(\)"):
+        for _ in range(2 * NODES):
+            takers.step(1)
+    alone.reset(seed=1)
+    alone.close()
+    with pytest.raises(UserError, match=r"the episode is over; call reset\(\)"):
+        alone.step(1)
+    assert alone.reset(seed=1)[1]["seed"] == 1
+    alone.close()
+    many.close()

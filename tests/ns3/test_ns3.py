@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import causeway as cw
 from causeway.bridge.engine import RunSpec
 from causeway.errors import RunError, UserError
 from causeway.network.networks import WIRELESS_TCP, AbstractNetwork, constant_delay
@@ -49,6 +50,35 @@ def test_a_lone_broadcast_reaches_everyone_within_120_metres_and_nobody_else(rad
 def test_the_radio_reaches_the_edge_of_a_smaller_cell_and_no_farther(radio):
     log, outcome = run(network(60, radio=radio, cell_radius_mm=60_000, workload=one_after_the_other(63)), 7)
     check_who_heard(log, outcome, border_mm=2, miscounted=0, reach_mm=60_000)
+
+
+class Call(cw.Node):
+    """Host 0 sends to `peer` once a second; all count what they receive, and what the engine calls lost."""
+
+    def __init__(self, peer: int) -> None:
+        self.peer, self.heard, self.lost = peer, 0, 0
+
+    def on_start(self) -> None:
+        if self.id == 0:
+            self.every(S, self.send, self.peer, "call", 100)
+
+    def on_packet(self, content: str, sender: int, interface: int) -> None:
+        self.heard += 1
+
+    def on_lost(self, content: str, interface: int) -> None:
+        self.lost += 1
+
+
+@pytest.mark.parametrize(("away_km", "peer"), [(1, cw.EVERYONE), (2, cw.EVERYONE), (900, cw.EVERYONE), (2, 1), (30, 1)])
+@pytest.mark.parametrize("radio", ["wifi", "unitdisk"])
+def test_a_copy_that_arrives_is_not_lost_however_long_its_way_is(radio, away_km, peer):
+    places = ((0, 0), (cw.km(away_km), 0))
+    net = cw.MobileNetwork(hosts=2, host_xy_mm=places, radio=radio, cell_radius_mm=cw.km(away_km) + 1)
+    result = cw.run(lambda _: Call(peer), net, until=5 * S, engine="ns3")
+    frames = result.scalars["host_frames"]
+    assert frames >= 4
+    assert (result.scalars["copies_received"], result.scalars["copies_lost"]) == (frames, 0)
+    assert (result.nodes[1].heard, result.nodes[1].lost) == (4, 0)
 
 
 def test_a_radio_that_only_inet_has_is_refused_in_one_line():

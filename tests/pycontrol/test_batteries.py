@@ -315,6 +315,8 @@ def test_a_lookahead_does_not_change_what_a_battery_does() -> None:
         (lambda: Battery(1, send_j="1"), "Battery: send_j is '1'; allowed: a number, 0 and up"),
         (lambda: Battery(1, receive_j_per_byte=float("inf")), "Battery: receive_j_per_byte is inf; allowed"),
         (lambda: Battery(1, series_every_ps=0.5), r"Battery: series_every_ps is 0.5; allowed: 0 \(never\), or a milli"),
+        (lambda: Battery(1, idle_w=4e-13), "Battery: idle_w is 4e-13; allowed: 1e-12 and up"),
+        (lambda: Battery(1e-30), "Battery: capacity_j is 1e-30; allowed: 1e-24 and up"),
         (lambda: cw.AbstractNetwork(2, battery=5), "AbstractNetwork: battery is 5; allowed: a Battery, as in"),
         (lambda: cw.AbstractNetwork(2, battery=(None,)), r"battery is \(None,\); .* for each of its 2 nodes or hosts"),
         (lambda: cw.MobileNetwork(hosts=1, battery=(None, None)), "for each of its 1 nodes or hosts"),

@@ -20,6 +20,8 @@ from causeway.errors import UserError
 from causeway.network.networks import InetNetwork, MobileNetwork
 from causeway.network.stays import Stays
 from causeway.network.traffic import Sumo
+from causeway.pycontrol.protocol_errors import Misuse
+from causeway.pycontrol.vehicles import Vehicle
 from causeway.studies import registry
 from causeway.studies.external_project import plan_external
 from tests.helpers.edits import edited
@@ -181,6 +183,28 @@ def test_a_broken_configuration_ends_the_run_with_one_line(tmp_path, old, new, w
     assert words in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("client", ["libsumo", "traci"])
+def test_a_sumo_that_does_not_start_does_not_keep_the_next_one_from_starting(client, tmp_path):
+    for file in ("streets.sumocfg", "streets.net.xml", "streets.rou.xml"):
+        text = (STREETS / file).read_text()
+        (tmp_path / file).write_text(text[: len(text) // 2] if file == "streets.net.xml" else text)
+    program = f"""
+from causeway.errors import UserError
+from causeway.network.traffic import Sumo
+from causeway.pycontrol.vehicles import Traffic
+for config in "streets.sumocfg", {CONFIG!r}:
+    try:
+        Traffic(Sumo(config, client={client!r}), 1, range(1, 9)).close()
+        print("started")
+    except UserError as error:
+        print(error)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(client), capture_output=True, text=True, check=False)
+    said = [line for line in done.stdout.splitlines() if line.startswith(("SUMO does not start", "started"))]
+    assert [line.split(" with")[0] for line in said] == ["SUMO does not start", "started"], done.stderr
+
+
 @pytest.mark.ns3
 def test_more_vehicles_than_hosts_are_one_line(tmp_path):
     done = drive(tmp_path, "ns3", hosts=1)
@@ -264,3 +288,18 @@ def test_the_example_of_the_warning_counts_whole_journeys_only(engine, tmp_path)
     ends = [time for series in travels for time in series.time_s]
     assert found["scalars"]["journeys"] == len(ends) > 50
     assert max(ends) < found["parameters"]["duration_s"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (lambda car: car.slow_down(-1), "slow_down was given speed=-1; allowed: a number, 0 and up"),
+        (lambda car: car.slow_down(float("nan")), "slow_down was given speed=nan"),
+        (lambda car: car.slow_down(5, over_s=float("inf")), "slow_down was given over_s=inf"),
+        (lambda car: car.hold(float("inf")), "hold was given speed=inf; allowed: a number"),
+        (lambda car: car.hold("fast"), "hold was given speed='fast'"),
+    ],
+)
+def test_a_speed_that_no_car_can_have_is_refused_before_sumo_gets_it(command, words):
+    with pytest.raises(Misuse, match=words):
+        command(Vehicle("car.0", None, None))

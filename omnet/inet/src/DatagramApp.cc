@@ -13,6 +13,10 @@ using namespace omnetpp;
 
 Define_Module(DatagramApp);
 
+namespace {
+constexpr int MOST_BYTES = 65535 - 20 - 8;  // of a datagram in IPv4; INET's UDP forgets the header of IPv4
+}
+
 int DatagramApp::numInitStages() const { return inet::NUM_INIT_STAGES; }
 
 void DatagramApp::initialize(int stage) {
@@ -38,6 +42,10 @@ void DatagramApp::handleMessage(cMessage *message) { socket_.processMessage(mess
 
 void DatagramApp::sendPacket(const PacketTag &tag) {
     Enter_Method("sendPacket");
+    if (tag.size > MOST_BYTES) {
+        throw cRuntimeError("a UDP packet of node %d has %d bytes, but %d at most are possible", node_, tag.size,
+                            MOST_BYTES);
+    }
     auto packet = new inet::Packet("datagram");
     packet->insertAtBack(tagged_payload(tag));
     packet->addTag<inet::InterfaceReq>()->setInterfaceId(wireless_id_);

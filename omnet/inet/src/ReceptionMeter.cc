@@ -53,6 +53,9 @@ void ReceptionMeter::receiveSignal(cComponent *source, simsignal_t signal, cObje
     } else if (signal == inet::packetDroppedSignal) {
         auto why = check_and_cast<inet::PacketDropDetails *>(details)->getReason();
         if (why == inet::RETRY_LIMIT_REACHED) gaveUp(check_and_cast<inet::Packet *>(value));
+        if (why == inet::QUEUE_OVERFLOW && inet::findContainingNicModule(check_and_cast<cModule *>(source))) {
+            overflowed(check_and_cast<inet::Packet *>(value));
+        }
     }
 }
 
@@ -117,12 +120,20 @@ void ReceptionMeter::gaveUp(const inet::Packet *packet) {
     if (tag && tag->interface == Interface::WIRELESS) adapter_->lost(tag->peer, tag->packet, Interface::WIRELESS);
 }
 
+// The sender's queue was full, so the datagram never leaves its node.
+void ReceptionMeter::overflowed(const inet::Packet *packet) {
+    const PacketTag *tag = find_tag(packet->peekAll().get());
+    if (!tag || tag->interface != Interface::WIRELESS) return;
+    total_.never_sent += 1;
+    adapter_->lost(tag->peer, tag->packet, Interface::WIRELESS);
+}
+
 void ReceptionMeter::finish() {
     const std::pair<const char *, double> numbers[] = {
         {"station_frames", total_.station_frames}, {"host_frames", total_.host_frames},
         {"station_bytes", total_.station_bytes},   {"host_bytes", total_.host_bytes},
         {"copies_received", total_.received},      {"copies_lost", total_.lost},
-        {"loss_rate", total_.lossRate()},
+        {"loss_rate", total_.lossRate()},          {"never_sent", total_.never_sent},
     };
     for (const auto &[name, value] : numbers) {
         recordScalar(name, value);

@@ -20,6 +20,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
     struct Counts {
         double station_frames = 0, host_frames = 0, station_bytes = 0, host_bytes = 0;
         double received = 0, lost = 0;
+        double never_sent = 0;  // datagrams dropped from senders' queues, because they were too many
         double lossRate() const { return received + lost == 0 ? 0.0 : lost / (received + lost); }
     };
     const Counts &counts() const { return total_; }
@@ -57,6 +58,7 @@ class ReceptionMeter : public omnetpp::cSimpleModule, public omnetpp::cListener 
     bool outOfReach(const PacketTag &tag, const inet::physicallayer::ITransmission *transmission) const;
     void arrivalEnded(const inet::physicallayer::IReception *reception);
     void gaveUp(const inet::Packet *packet);
+    void overflowed(const inet::Packet *packet);
     bool meantFor(const Frame &frame, const Receiver &receiver) const;
 };
 
