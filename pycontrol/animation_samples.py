@@ -98,8 +98,8 @@ class Places:
             _add_map(found, self.network)
         if not isinstance(self.network, InetNetwork):
             _add_faults(found, self.network)
-        for node in first_comings(self.network):
-            _add(found, f"place[{node}]", "comes", 0, 1)
+        for later in first_comings(self.network):
+            _add(found, f"place[{later}]", "comes", 0, 1)
         return dict(found)
 
     def _add_places(self, found: Series) -> None:
