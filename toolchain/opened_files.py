@@ -55,8 +55,9 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
     except (OSError, ValueError):
         return
     writes = "w" in mode or "x" in mode or "a" in mode if isinstance(mode, str) else bool(flags & _WRITES)
+    named = os.path.abspath(os.fsdecode(path))  # a link in the folder to a file outside is one of its files, too
     for folder, read, written in _watching:
-        if whole.startswith(folder):
+        if whole.startswith(folder) or named.startswith(folder):
             if writes:
                 written.add(whole)
             elif whole not in written and os.path.isfile(whole):

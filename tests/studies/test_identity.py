@@ -18,6 +18,7 @@ from causeway.errors import UserError
 from causeway.studies import campaign, registry
 from causeway.studies.runner import Job, run_job
 from causeway.studies.study_objects import content_of
+from causeway.toolchain.opened_files import opened_below
 from causeway.toolchain.sources import APART, imported
 from tests.helpers.drawn import examples
 from tests.helpers.edits import edited
@@ -153,6 +154,16 @@ def test_a_file_that_is_read_and_not_declared_is_refused(tmp_path: Path) -> None
     for own in (1, 3):
         (tmp_path / "own.txt").write_text(str(own))
         assert all_of(study, tmp_path / "out") == 14 + own, "what the file reads as it is executed is known"
+
+
+def test_a_link_to_a_file_elsewhere_that_is_not_declared_is_refused(tmp_path: Path) -> None:
+    elsewhere, folder = tmp_path / "elsewhere.txt", tmp_path / "study"
+    elsewhere.write_text("1")
+    folder.mkdir()
+    (folder / "number.txt").symlink_to(elsewhere)
+    with opened_below(folder) as read:
+        assert (folder / "number.txt").read_text() == "1"
+    assert read == {str(elsewhere.resolve())}
 
 
 def test_two_studies_may_have_siblings_of_one_name(tmp_path: Path) -> None:
