@@ -133,6 +133,7 @@ class Committer:
                 piece.mark.names[run] = f"{run}@{piece.id[:8]}"
             piece.report.notes.append(f"{conflict}: " + ("kept apart" if self.clash == "apart" else "made one run"))
         _rename(piece)
+        piece.report.runs = piece.mark.stored_runs
         return True
 
     # --- committing ---

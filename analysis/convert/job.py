@@ -123,7 +123,7 @@ def read_file(
         piece.report.size_bytes = status.st_size
         piece.mark = Mark(piece.resolved, status.st_size, status.st_mtime_ns)
         if before and _is_unchanged(before, status, keep_going):
-            piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.runs
+            piece.mark, piece.report.status, piece.report.runs = before, "up to date", before.stored_runs
             piece.report.problem_count, piece.report.problems = before.problems, list(before.reported)
         elif stage.is_sqlite(source):
             from causeway.analysis.convert import sqlite

@@ -43,6 +43,11 @@ class Mark:
     reported: list[str] = field(default_factory=list)  # bad lines, to be reported again
     names: dict[str, str] = field(default_factory=dict)  # name of a run in the file -> its name in the tables
 
+    @property
+    def stored_runs(self) -> list[str]:
+        """The runs by their names in the tables."""
+        return [self.names.get(run, run) for run in self.runs]
+
     @classmethod
     def of(cls, plain: Mapping[str, Any] | None) -> Mark | None:
         """Return the mark with these fields; None if they are those of another version of the format."""

@@ -70,7 +70,10 @@ def test_a_run_of_one_name_in_two_folders_is_kept_apart_on_request(tmp_path):
     report = convert.convert(places, out, clash="apart")
     assert sorted(values(out).values()) == [1.0, 2.0] and len(store.finished_runs(out)) == 2
     assert any("kept apart" in note for note in report.notes)
-    assert [file.status for file in convert.convert(places, out, clash="apart").files] == ["up to date"] * 2
+    again = convert.convert(places, out, clash="apart")
+    assert [file.status for file in again.files] == ["up to date"] * 2
+    for one in report, again:
+        assert ", 2 runs, " in str(one)
 
 
 def test_a_run_of_one_name_in_two_folders_is_merged_on_request(tmp_path):
