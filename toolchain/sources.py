@@ -23,9 +23,11 @@ from causeway.errors import UserError
 from causeway.toolchain.installation import SOURCES
 
 OWN = "causeway"
-APART = tuple(f"{OWN}.{name}" for name in ("analysis", "cli", "explore", "errors", "deprecated", "cache_folder"))
+APART = tuple(
+    f"{OWN}.{name}" for name in ("analysis", "cli", "explore", "errors", "deprecated", "signatures", "cache_folder")
+)
 """Modules that do not influence the numbers of a run: they read results, or raise errors and warnings. The paths of the
-last three differ between a wheel and a checkout."""
+last four differ between a wheel and a checkout."""
 _SUFFIXES = (".py", *EXTENSION_SUFFIXES)
 
 

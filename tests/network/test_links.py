@@ -130,7 +130,7 @@ def test_a_wrong_file_is_one_line(tmp_path, text, words):
         (lambda: Links.graph(3, [(0, 1, 5)]), "edge"),
         (lambda: Links.graph(2.5, []), "nodes"),
         (lambda: Links.of(2, lambda a, b: 1j), "numbers|complex"),
-        (lambda: random_edges(5, 2, "a"), "whole numbers"),
+        (lambda: random_edges(5, 2, "a"), "random_edges: seed is 'a'; allowed: a whole number"),
         (lambda: Links(TABLE, site=(0, -1, 1)), "site -1"),
         (lambda: cw.Stays(np.array([2**32 + 1]), [0], [1]), "too high"),
         (lambda: cw.Stays.poisson(5, 1, 1, 1.5), "whole numbers"),
