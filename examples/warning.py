@@ -3,10 +3,12 @@
     causeway run examples/warning.py --engine ns3 --animate 1
     causeway run examples/warning.py --sweep warned --reps 5 --out results/warning
 
-The first car on the road `main` stops for two minutes. With `warned=true` it tells the others by radio; each passes the
-warning on, and who still can takes the detour. It needs SUMO: pip install libsumo, or eclipse-sumo and traci.
+The first car on the road `main` stops for two minutes. With `warned=true` it says so by radio, once a second; each car
+passes the warning on while it is fresh, and who still can takes the detour. It needs SUMO: pip install libsumo, or
+eclipse-sumo and traci.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -17,6 +19,8 @@ import causeway as cw
 
 STREETS = Path(__file__).with_name("streets")
 TROUBLE = "main"
+FRESH_S = 5.0
+"""A warning is heeded and passed on for so long after the car in trouble has said it."""
 
 
 class RoadSide(cw.Node):
@@ -24,37 +28,42 @@ class RoadSide(cw.Node):
 
 
 class Car(cw.Node):
-    """A car that passes each warning on, once a second, and adds the time of its journey to `journeys_s`."""
+    """A car that passes each fresh warning on, once a second, and adds the time of its journey to `journeys_s`."""
 
     def __init__(self, warned: bool, journeys_s: list[float]) -> None:
         self.warned, self.journeys_s = warned, journeys_s
-        self.came_s = 0.0
-        self.knows = False
+        self.came_s, self.said_s = 0.0, -math.inf
+        self.halted = False
 
     def on_start(self) -> None:
         self.came_s = self.now
         self.record("knows", 0)
         if self.id == 1 and self.now < 30:  # later, another car has this number
             self.after(cw.seconds(45), self.halt)
+        if self.warned:
+            self.after(self.rng.randrange(cw.seconds(1)), self.every, cw.seconds(1), self.say)
 
     def halt(self) -> None:
+        self.halted = True
         self.vehicle.hold(0)
         self.after(cw.seconds(120), self.go_on)
-        if self.warned:
-            self.warn()
 
     def go_on(self) -> None:
+        self.halted = False
         self.vehicle.hold(-1)
 
-    def on_packet(self, edge: str, sender: int, interface: int) -> None:
-        if not self.knows:
-            self.warn()
-            self.vehicle.avoid(edge)  # those who have passed the fork stay on their way
+    def say(self) -> None:
+        if self.halted:
+            self.said_s = self.now
+        if self.now - self.said_s < FRESH_S:
+            self.send(cw.EVERYONE, self.said_s, 100)
 
-    def warn(self) -> None:
-        self.knows = True
-        self.record("knows", 1)
-        self.every(cw.seconds(1), self.send, cw.EVERYONE, TROUBLE, 100)
+    def on_packet(self, said_s: float, sender: int, interface: int) -> None:
+        if self.now - said_s < FRESH_S and said_s > self.said_s:
+            if math.isinf(self.said_s):
+                self.record("knows", 1)
+                self.vehicle.avoid(TROUBLE)  # those who have passed the fork stay on their way
+            self.said_s = said_s
 
     def on_finish(self) -> None:
         self.journeys_s.append(self.now - self.came_s)
