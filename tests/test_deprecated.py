@@ -8,6 +8,7 @@ import pytest
 
 import causeway
 from causeway import AbstractNetwork, Checks, LinkFailure, Node, Workload, constant_delay, deprecated
+from causeway.errors import UserError
 from tests.helpers.small_runs import small_run
 
 
@@ -27,7 +28,7 @@ def test_former_arguments_of_networks_and_checks_are_taken() -> None:
     assert (network.delay[0], network.workload.nodes) == (1_000_000, 1)
     with pytest.warns(DeprecationWarning, match="symmetric"):
         assert Checks(alike=True).symmetric  # type: ignore[call-arg]
-    with pytest.raises(TypeError):
+    with pytest.raises(UserError, match="nonsense"):
         Checks(nonsense=True)  # type: ignore[call-arg]
     assert "network_faults" in inspect.signature(AbstractNetwork).parameters
 
