@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from causeway.studies import scores
-from causeway.studies.hash.study import AUTHORS, LIMITS, NEAR_READINGS, PROCESSES, SEARCH, TABLE2, TESTED_ONCE
+from causeway.studies.hash.study import AUTHORS, LIMITS, PROCESSES, SEARCH, TESTED_ONCE
 from causeway.studies.hash.study import READINGS as POINTS
 from causeway.studies.scores import Reading, Tried
 from causeway.studies.tables import Measured, NotRun, Table, lines, percent, with_interval
@@ -90,21 +90,6 @@ def table2(measured: Measured) -> list[str]:
     if all(cell == "–" for row in rows for cell in row[1:]):
         raise NotRun("the sweep `table2`, or one like it")
     return lines(("processes (runs in brackets)", *(f"{n:,}" for n in PROCESSES)), rows)
-
-
-def table2_near(measured: Measured) -> list[str]:
-    """Compute the requests of Table 2 at 1,000 processes if one detail of the authors' search is changed."""
-    rows = []
-    for change in ({}, *NEAR_READINGS):
-        runs = measured.at(**{**AUTHORS, **TABLE2, **SEARCH, "processes": 1000, **change})
-        found = with_interval(runs.values(PER_10000)), with_interval(runs.values("violations"))
-        if runs.rows:
-            least, most = (f"{one(runs.values(PER_10000)):.3g}" for one in (min, max))
-            words = _words(change) or "the authors' search"
-            rows.append((words, found[0], f"{least} to {most}", found[1], str(len(runs.rows))))
-    if not rows:
-        raise NotRun("the sweep `table2_near_readings`")
-    return lines(("1,000 processes", "requests", "single runs", "violations", "seeds"), rows)
 
 
 def figure1(measured: Measured) -> list[str]:
@@ -207,6 +192,6 @@ _HERE = sys.modules[__name__]
 
 TABLES: dict[str, Table] = {
     "scores": scores.scores(_HERE), "tried": scores.tried(_HERE), "table1": table1,
-    "table1_exponential": table1_exponential, "readings": readings, "table2": table2, "table2_near": table2_near,
-    "figure1": figure1, "tested_once": tested_once,
+    "table1_exponential": table1_exponential, "readings": readings, "table2": table2, "figure1": figure1,
+    "tested_once": tested_once,
 }  # fmt: skip
