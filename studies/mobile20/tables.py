@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -320,7 +321,23 @@ def _slower(measured: Measured, row: dict[str, Any]) -> list[float]:
     return [walking[seed] - standing[seed] for seed in sorted(walking.keys() & standing.keys())]
 
 
-PAIRED = {"delivery delay, walking more than standing (s)": _slower}
+def _unstable(measured: Measured, row: dict[str, Any]) -> list[float]:
+    """Return the smallest number of pending messages after which a run was unstable, for each seed of the sweep.
+
+    A run of the sweep `instability` is unstable if messages are still missing after 30 s without broadcasts.
+    """
+    least: dict[int, float] = {}
+    for point in measured.study.sweeps["instability"]:
+        for run in measured.at(**INET, **{**row["parameters"], **point}).rows:
+            if run["missing"]:
+                least[run["seed"]] = min(least.get(run["seed"], math.inf), run["sbuffer_station_max"])
+    return [least[seed] for seed in sorted(least)]
+
+
+PAIRED = {
+    "delivery delay, walking more than standing (s)": _slower,
+    "messages sent at once from which a cell is unstable": _unstable,
+}
 
 
 def _free(point: dict[str, Any]) -> dict[str, Any]:

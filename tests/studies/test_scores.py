@@ -158,3 +158,22 @@ def test_what_walking_adds_is_the_difference_of_runs_with_the_same_seed() -> Non
     )
     values = module.PAIRED[paired](Measured(study, rows), row)
     assert values == pytest.approx([0.05] * 3), "two of the five have no run to compare with"
+
+
+def test_the_load_from_which_a_cell_is_unstable_is_the_smallest_that_leaves_messages_missing() -> None:
+    study = registry.get("mobile20")
+    module = tables.module_of(study)
+    paired = "messages sent at once from which a cell is unstable"
+    row = next(one for one in scores.numbers(Measured(study, ()), module) if one["quantity"] == paired)
+    rows = tuple(
+        {
+            "engine": "omnet", "seed": seed, "missing": missing, "sbuffer_station_max": pending,
+            "parameters": study.Params(**point).model_dump(),
+        }
+        for point, missing, pending in zip(
+            study.sweeps["instability"], (0.0, 0.0, 9.0, 9.0), (100.0, 200.0, 450.0, 700.0), strict=True
+        )
+        for seed in (1, 2)
+    )  # fmt: skip
+    assert module.PAIRED[paired](Measured(study, rows), row) == [450.0, 450.0]
+    assert module.PAIRED[paired](Measured(study, ()), row) == []

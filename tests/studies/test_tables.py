@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -272,12 +273,21 @@ def test_mobile20_keeps_the_ranking_against_flooding_over_tcp() -> None:
     assert ours.mean("loss_all") > flooding.mean("loss_all"), "TCP loses less"
 
 
+NUMBER = re.compile(r"[-+×]?\d[\d,.]*( %| s)?")
+
+
+def typed_result(line: str) -> bool:
+    """Return whether a line is a row of a table of results: it has an interval, or two cells that are numbers."""
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    return line.startswith("|") and ("± " in line or sum(bool(NUMBER.fullmatch(cell)) for cell in cells) > 1)
+
+
 def without_numbers(page: str, name: str) -> list[str]:
     """Return the tables of a page without stored numbers: no function writes them, runs are missing, or no marker."""
     study, stored = registry.get(name), PAPERS / "numbers" / f"{name}.csv"
     rows = tables.read(study, stored.read_text()) if stored.is_file() else ()
     _, left = tables.written(page, study, tables.module_of(study).TABLES, rows)
-    typed = [line for line in MARKED.sub("", page).splitlines() if line.startswith("|") and "± " in line]
+    typed = [line for line in MARKED.sub("", page).splitlines() if typed_result(line)]
     return left + typed
 
 
@@ -290,6 +300,7 @@ def test_a_table_without_stored_numbers_is_found() -> None:
     page = "<!-- table: icpp18 nobody -->\n| a |\n|---|\n| 1 |\n<!-- end -->\n"
     assert without_numbers(page, "icpp18") == ["nobody (typed)"]
     assert without_numbers("| a |\n|---|\n| 1 ± 2 |\n", "icpp18") == ["| 1 ± 2 |"]
+    assert without_numbers("| nodes | packets |\n|---|---|\n| 64 | 3,666 |\n", "icpp18") == ["| 64 | 3,666 |"]
     assert without_numbers("| word | its meaning |\n|---|---|\n| run | a simulation |\n", "icpp18") == []
 
 
