@@ -211,7 +211,7 @@ def words_of(budget: Budget) -> str:
     words = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for word, n in counts.items() if n]
     if budget.forever:
         words.append("every copy may arrive again")
-    return ", ".join(words) or "no faults"
+    return ", ".join(words) or "no broadcasts or faults"
 
 
 NOT_DETERMINISTIC = (

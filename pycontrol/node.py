@@ -240,6 +240,8 @@ class PerNode(Protocol):
     def move(self, node: int, x_mm: int, y_mm: int, speed_mm_s: int, z_mm: int = 0) -> None:
         """Move a host in a straight line to a position."""
         node = arguments.node("move", node, self._count)
+        if self._traffic is not None and not self.runs_job:
+            self._traffic.refuse_move(node)
         x_mm, y_mm, z_mm, speed_mm_s = arguments.way(self.context.network, x_mm, y_mm, z_mm, speed_mm_s)
         self._vouches = False  # only the validation knows which nodes can move
         effect_ps = self.now_ps + self.context.reaction_ps

@@ -121,6 +121,11 @@ class Traffic:
         for name, state in self._next.items():
             runtime.move(self._node_for(name), state.x_mm, state.y_mm, 1, state.z_mm)  # absent: put there at once
 
+    def refuse_move(self, node: int) -> None:
+        """Refuse to move a vehicle past SUMO, which would put it back in its next step."""
+        if node in self.vehicles:
+            raise Misuse(f"move: node {node} is a vehicle, which SUMO moves; steer it by self.vehicle")
+
     def step(self, runtime: PerNode) -> int | None:
         """Carry out the step that begins one reaction time from now, and let SUMO compute the next one."""
         self._now, before = self._next, self._now

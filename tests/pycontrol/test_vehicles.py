@@ -79,11 +79,20 @@ def environment(client: str) -> dict[str, str]:
     return found
 
 
-def drive(folder: Path, engine: str, client: str = "libsumo", config: str = CONFIG, seed=1, until=25.0, hosts=20):
+def drive(
+    folder: Path,
+    engine: str,
+    client: str = "libsumo",
+    config: str = CONFIG,
+    seed=1,
+    until=25.0,
+    hosts=20,
+    program=PROGRAM,
+):
     env = environment(client)
     if why := engines.get(engine).missing():
         pytest.skip(why)
-    (folder / "drive.py").write_text(PROGRAM)
+    (folder / "drive.py").write_text(program)
     command = [
         sys.executable,
         "drive.py",
@@ -130,6 +139,16 @@ def test_vehicles_are_where_sumo_says_at_every_step(engine, tmp_path):
                 assert [round(1000 * c) for c in at[time]] == pytest.approx(state[name], abs=1), (name, time)
                 compared += 1
     assert compared > 200
+
+
+@pytest.mark.ns3
+def test_a_vehicle_does_not_move_past_sumo(tmp_path):
+    """SUMO put it back in its next step, and the run went on."""
+    moving = PROGRAM.replace("        self.seen.append(", "        self.move(0, 0, 1000)\n        self.seen.append(")
+    assert moving != PROGRAM
+    done = drive(tmp_path, "ns3", program=moving)
+    assert done.returncode != 0
+    assert "is a vehicle, which SUMO moves; steer it by self.vehicle" in done.stderr
 
 
 @pytest.mark.parametrize("engine", ENGINES)
