@@ -8,7 +8,7 @@ from typing import NoReturn
 from causeway.errors import UserError
 from causeway.pycontrol.confined import acting
 from causeway.pycontrol.debugging import look_at
-from causeway.pycontrol.handlers import Node, check_names
+from causeway.pycontrol.handlers import HIDEABLE, NOT_ASSIGNED, Node, check_names
 from causeway.pycontrol.interrupts import was_interrupted
 from causeway.pycontrol.protocol_errors import Misuse, ProtocolError, protocol_error, says_where
 
@@ -28,8 +28,9 @@ def raise_with_context(nodes: Sequence[Node], error: BaseException, node: int, n
     if is_placed or was_interrupted(error):
         raise error
     look_at(error)
+    hidden = HIDEABLE if isinstance(error, TypeError) and "not callable" in str(error) else NOT_ASSIGNED
     try:
-        check_names(nodes, node)  # a wrong id or a hidden service may be the cause of the error
+        check_names(nodes, node, hidden)  # a wrong id or a hidden service may be the cause of the error
     except Misuse as cause:
         error = cause.with_traceback(error.__traceback__)
     raise protocol_error(f"node {node}", now_ps, called, error) from error

@@ -101,8 +101,13 @@ SERVICES = frozenset(
     if not name.startswith(("on_", "__")) and name not in MAY_HIDE
 )
 """The services, properties and internal methods of a node. A class cannot use their names for anything else."""
-NOT_ASSIGNED = SERVICES - {"id", "rng", "runtime"}
-"""The names that an attribute of a node cannot have, since it would hide what every node has under this name."""
+HIDEABLE = SERVICES - {"id", "rng", "runtime"}
+"""The names that an attribute of a node can hide."""
+NOT_ASSIGNED = frozenset(
+    name for name in HIDEABLE if name.startswith("_") or not isinstance(getattr(Node, name), FunctionType)
+)
+"""The names that an attribute of a node cannot have, since nobody would notice that it hides a property or an internal
+method. An attribute may have the name of a service that its node does not call; a call of it then fails."""
 CLOSE = 0.8
 """The similarity (of `difflib`) from which a method's name counts as a misspelled handler."""
 
@@ -164,25 +169,25 @@ def kind_of(name: str) -> str:
     return "an internal method" if name.startswith("_") else "a service of every node"
 
 
-def check_attributes(node: Node) -> None:
-    """Refuse an attribute of a node that hides a service, as `self.battery = 5` does.
+def check_attributes(node: Node, names: frozenset[str] = NOT_ASSIGNED) -> None:
+    """Refuse an attribute of a node that has one of these names, as `self.battery = 5` does.
 
     Raises:
         Misuse: There is such an attribute.
     """
-    if NOT_ASSIGNED.isdisjoint(vars(node)):
+    if names.isdisjoint(vars(node)):
         return
-    name = next(name for name in vars(node) if name in NOT_ASSIGNED)
+    name = next(name for name in vars(node) if name in names)
     raise Misuse(
         f"self.{name} = {shown(vars(node)[name])} hides Node.{name}, {kind_of(name)}; give the attribute another name"
     )
 
 
-def check_names(nodes: Sequence[Node], id_: int) -> None:
-    """Refuse a node that has changed its own id, or whose attributes hide services."""
+def check_names(nodes: Sequence[Node], id_: int, names: frozenset[str] = NOT_ASSIGNED) -> None:
+    """Refuse a node that has changed its own id, or that has an attribute with one of these names."""
     check_id(nodes, id_)
     if id_ < len(nodes):
-        check_attributes(nodes[id_])
+        check_attributes(nodes[id_], names)
 
 
 def _check_dispatch(kind: Any, own: list[type]) -> None:

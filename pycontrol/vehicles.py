@@ -13,6 +13,7 @@ import importlib.util
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -269,7 +270,9 @@ def client_of(sumo: Sumo) -> Any:
     """
     name = sumo.client or ("traci" if _has_program() else "libsumo")
     try:
-        return importlib.import_module(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # libsumo misses SUMO_HOME, of which nothing is needed
+            return importlib.import_module(name)
     except ImportError:
         raise UserError(f"{name} is not installed: pip install {name} (and eclipse-sumo for traci)") from None
 

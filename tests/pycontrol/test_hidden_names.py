@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import causeway as cw
-from causeway.pycontrol.handlers import NOT_ASSIGNED
+from causeway.pycontrol.handlers import HIDEABLE, NOT_ASSIGNED
 from tests.helpers.small_runs import mistake, small_run
 
 SERVICES = sorted(name for name in NOT_ASSIGNED - {"now_ps", "current_request", "vehicle"})
@@ -16,7 +16,7 @@ SERVICES = sorted(name for name in NOT_ASSIGNED - {"now_ps", "current_request", 
 
 
 def test_the_names_are_those_of_all_nodes() -> None:
-    assert {"battery", "send", "stop", "record", "left", "_plan"} < NOT_ASSIGNED
+    assert {"battery", "_plan"} < NOT_ASSIGNED < HIDEABLE and {"send", "stop", "record", "left"} < HIDEABLE
     assert NOT_ASSIGNED.isdisjoint({"id", "log", "now", "nodes", "peers", "node_count", "on_packet"})
 
 
@@ -46,10 +46,24 @@ def test_an_attribute_of_init_is_an_error() -> None:
 def test_an_attribute_of_a_later_handler_is_an_error() -> None:
     class Late(cw.Node):
         def on_broadcast(self, number: int, size_bytes: int) -> None:
-            self.stop = True  # type: ignore[method-assign, assignment]
+            self.battery = True  # type: ignore[assignment, misc]
 
-    with pytest.raises(cw.RunError, match=r"node 2, .* in on_finish.*: self\.stop = True hides Node\.stop"):
+    with pytest.raises(cw.RunError, match=r"node 2, .* in on_finish.*: self\.battery = True hides Node\.battery"):
         small_run(Late)
+
+
+def test_an_attribute_may_have_the_name_of_a_service_that_the_node_does_not_call() -> None:
+    """So a service of a later version does not break the nodes of this one."""
+
+    class Waiting(cw.Node):
+        def on_start(self) -> None:
+            self.left = 3  # type: ignore[method-assign, assignment]
+
+        def on_broadcast(self, number: int, size_bytes: int) -> None:
+            self.left -= 1  # type: ignore[method-assign, operator]
+
+    protocol, _ = small_run(Waiting)
+    assert protocol.nodes[2].left == 2
 
 
 def test_the_clash_is_the_cause_of_the_error_that_it_leads_to() -> None:
