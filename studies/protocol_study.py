@@ -7,6 +7,7 @@ distinguishes runs that differ in something else, such as their networks.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
@@ -196,12 +197,14 @@ def plain(name: str, value: Any) -> Any:
     """Return a value of a parameter in the form of result tables.
 
     Raises:
-        UserError: It is not a number, a text or a list of these.
+        UserError: It is not a finite number, a text or a list of these. NaN and infinity would all be stored as null.
     """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple):
         return [plain(name, one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"parameter {name} is {value}; allowed: finite numbers; write None or a large number instead")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise UserError(f"parameter {name} is {shown_type(value)}; allowed: numbers, text, True, False and lists of these")

@@ -85,7 +85,7 @@ class Folder:
         Args:
             filter: An expression (see `causeway.analysis.query.filters`).
             wide: Return a row for each run and a column for each scalar (`module.name` if several modules have one of
-                the same name).
+                the same name; `name #2` for the second of the same name in one module).
             **where: Select runs, as in `runs`.
         """
         found = self._selected("scalars", filter, where)
@@ -95,7 +95,9 @@ class Folder:
         names = found["name"]
         if found.duplicated(["run_id", "name"]).any():
             names = found["module"] + "." + names
-        columns = found.assign(column=names).drop_duplicates(["run_id", "column"], keep="last")
+        columns = found.assign(column=names)
+        again = columns.groupby(["run_id", "column"]).cumcount()
+        columns["column"] = names.where(again == 0, names + " #" + (again + 1).astype(str))
         return runs.merge(columns.pivot(index="run_id", columns="column", values="value"), on="run_id", how="right")
 
     def array(self, scalar: str, *dimensions: str, **where: Any) -> xarray.DataArray:
@@ -112,6 +114,12 @@ class Folder:
         missing = [name for name in dimensions if name not in found]
         if missing or found.empty:
             raise UserError(f"{self.path} has no {'parameter ' + missing[0] if missing else 'scalar ' + scalar}")
+        if found["run_id"].duplicated().any():
+            modules = ", ".join(sorted(found["module"].unique())[:4])
+            raise UserError(
+                f"a run has several scalars {scalar} ({modules}), which are no repetitions; select one with "
+                f"scalars('name =~ \"{scalar}\" AND module =~ ...')"
+            )
         self._refuse_pooling(found, dimensions)
         found["repetition"] = (
             found.groupby(list(dimensions), dropna=False).cumcount() if dimensions else range(len(found))

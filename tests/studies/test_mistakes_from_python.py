@@ -288,3 +288,15 @@ def test_a_run_that_depends_on_the_hash_seed_is_an_error(tmp_path: Path) -> None
         [sys.executable, str(script)], capture_output=True, text=True, env=environment(), check=False, cwd=tmp_path
     )
     assert done.returncode == 1 and "the runs differ after" in done.stderr, done.stderr
+
+
+@dataclass
+class Patient(Echo):
+    patience: Any = 0.0
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -np.inf, np.float64("nan"), [1.0, float("inf")]])
+def test_a_parameter_that_is_no_finite_number_is_refused(value: Any, tmp_path: Path) -> None:
+    """All of them, and None, were one point: a run with inf was answered from the folder by that with nan."""
+    with pytest.raises(cw.UserError, match=r"parameter patience is -?(nan|inf); allowed: finite numbers"):
+        cw.run(Patient, NETWORK, params={"patience": value}, out=tmp_path)

@@ -163,3 +163,25 @@ def test_a_time_that_is_no_number_is_refused(folder: causeway.results.Folder, bo
         folder.vectors(start_s=bound)
     with pytest.raises(UserError, match=r"end_s is .*; allowed: a number of seconds"):
         folder.vectors(end_s=bound)
+
+
+def converted(folder: Path) -> causeway.results.Folder:
+    """Return a folder with two hosts that count packets; the second host has two scalars of one name."""
+    lines = ["version 3", "run R-1", "attr iterationvars x", "itervar x 5"]
+    lines += ["scalar Net.host[0] count 1", "scalar Net.host[1] count 2", "scalar Net.host[1] count 4"]
+    (folder / "r.sca").write_text("\n".join(lines) + "\n")
+    convert.convert([folder / "r.sca"], folder / "out")
+    return causeway.results.open(folder / "out")
+
+
+def test_wide_scalars_of_one_name_in_a_module_are_all_there(tmp_path: Path) -> None:
+    """The former ones were dropped without a word."""
+    wide = converted(tmp_path).scalars(wide=True)
+    assert wide[["Net.host[0].count", "Net.host[1].count", "Net.host[1].count #2"]].values.tolist() == [[1, 2, 4]]
+
+
+def test_scalars_of_several_modules_are_no_repetitions_of_an_array(tmp_path: Path) -> None:
+    """One run gave three repetitions."""
+    pytest.importorskip("xarray")
+    with pytest.raises(UserError, match=r"several scalars count \(Net.host\[0\], Net.host\[1\]\), which are no rep"):
+        converted(tmp_path).array("count", "x")
