@@ -215,7 +215,8 @@ class Ladc18Study(Study):
             return {**scalars, "latency": round(scalars.pop("last_arrival"), 9)}
         scalars["detected"] = scalars.pop("learned_ps") / UNIT_PS
         # The application's call takes effect one reaction time after its event, which is the paper's time 0.
-        latency = (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS
+        # If no packet arrives, the last arrival is 0.
+        latency = max(0.0, (scalars.pop("last_arrival_ps") - REACTION_PS) / UNIT_PS)
         return {**scalars, "latency": round(latency, 9)}
 
 

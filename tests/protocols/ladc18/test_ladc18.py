@@ -89,6 +89,13 @@ def test_a_crash_without_bundling_costs_the_packets_of_tables_3_and_4():
     assert one_crash(128) == (32079, 35.0)
 
 
+def test_the_only_process_that_is_left_has_no_latency():
+    """No packet arrives; the latency was -0.1 units."""
+    crashes = {"processes": 8, "crashes": 7}
+    latencies = [run_job(Job("ladc18", crashes, seed, "inline")).scalars["latency"] for seed in (1, 2, 3)]
+    assert min(latencies) == 0
+
+
 def test_packets_that_queue_at_the_receiver_make_a_crash_dearer_than_in_table_3(monkeypatch: pytest.MonkeyPatch):
     network = Ladc18Study.network
 
