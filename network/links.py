@@ -51,7 +51,8 @@ class Links:
     """The bandwidth of a link, in bits per second: one number or a table. A link with a bandwidth sends one copy after
     the other. 0: there is no limit, and a link sends any number of copies at once."""
     queue_bytes: int = 0
-    """The most bytes that may wait for a link with a bandwidth; further copies are lost. 0: there is no limit."""
+    """A copy is lost if more bytes than this are unsent before it on a link with a bandwidth, the rest of the copy that
+    is being sent included. 0: there is no limit."""
     site: Sequence[int] | NDArray[np.int32] = field(default=())
     """The site of each node. Empty: node i is at site i."""
 

@@ -12,8 +12,9 @@ N processes; any process sends a packet to any other, or to all others at once.
   reached the receiver.
 - With `links`, a copy goes over the link from its sender's site to its receiver's, whose latency is added to the delay.
   Where there is no link, a packet for one node is lost, and a packet for everyone has no copy. A link with a bandwidth
-  sends copies one after the other, in order of (instant they leave, sender, packet); if more bytes than `queue_bytes`
-  wait, a copy is lost. A link loses copies with a probability of its own; lost copies also use its bandwidth.
+  sends copies one after the other, in order of (instant they leave, sender, packet). A copy is lost if more than
+  `queue_bytes` bytes are unsent before it, the rest of the copy that is being sent included. A link loses copies with a
+  probability of its own; lost copies also use its bandwidth.
 - The receiver's CPU serves copies one after the other, in order of (instant of arrival, packet), `recv_ps` each. The
   ARRIVAL event occurs at the end of this service.
 - Link failures and partitions (`network/faults.py`): a copy is lost if one separates the two nodes when the copy
@@ -183,7 +184,7 @@ class AbstractNetwork:
         """The longest time between the departure and the arrival of a copy, or None if copies wait in queues."""
         if self.send_ps or self.send_ps_per_byte or self.recv_ps:
             return None
-        own_ps = 1000 * math.ceil(float(np.max(self.delay)) + 1)
+        own_ps = 1000 * math.ceil(float(np.max(self.delay, initial=0)) + 1)
         if self.links is None:
             return own_ps
         return None if self.links.bandwidths.size else own_ps + self.links.longest_delay_ps

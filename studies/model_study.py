@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from causeway.deprecated import warn
-from causeway.errors import unknown
+from causeway.errors import UserError, shown_type, unknown
 from causeway.explore.checks import Checks
 from causeway.network.networks import AbstractNetwork, normal_delay
 from causeway.network.workload import Segment, Workload
@@ -62,4 +62,7 @@ class ModelStudy(Study):
         if (former := getattr(self, "asked", None)) is not None:  # the name in earlier versions
             warn(f"{type(self).__name__}.asked", "model_checks")
             return former
+        if not isinstance(self.model_checks, Checks):
+            allowed = "Checks(...), as in model_checks = Checks(properties=...); name a method checks"
+            raise UserError(f"model_checks of study {self.name} is {shown_type(self.model_checks)}; allowed: {allowed}")
         return self.model_checks

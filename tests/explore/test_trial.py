@@ -6,6 +6,7 @@ import io
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -16,6 +17,7 @@ from causeway.explore import exhaustive, schedules
 from causeway.explore.mobile_model import MobileModel
 from causeway.studies.dcs23 import exploration
 from causeway.studies.trial import Trial, parse_bounds
+from tests.helpers.command import causeway_here as causeway_here
 from tests.helpers.edits import edited
 from tests.protocols.dcs import test_dcs_models
 
@@ -187,3 +189,12 @@ def test_a_budget_that_nothing_can_use_is_refused(budget, message) -> None:
 def test_bounds_are_refused_with_their_own_option() -> None:
     with pytest.raises(UserError, match="'heard' is not a bound; write --bound NAME=N"):
         parse_bounds(["heard"])
+
+
+def test_checks_of_a_model_study_that_are_a_method_are_refused(tmp_path: Path, causeway_here: Any) -> None:
+    """It was a traceback."""
+    (tmp_path / "bank.py").write_text(AGAIN.replace("model_checks = Checks(", "model_checks = lambda self: Checks("))
+    done = causeway_here("check", str(tmp_path / "bank.py"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "model_checks of study bank is a method; allowed: Checks(...), as in model_checks =" in done.stderr
