@@ -214,7 +214,7 @@ from causeway.network.traffic import Sumo
 from causeway.pycontrol.vehicles import Traffic
 for config in "streets.sumocfg", {CONFIG!r}:
     try:
-        Traffic(Sumo(config, client={client!r}), 1, range(1, 9)).close()
+        Traffic(Sumo(config, client={client!r}), 1, range(1, 9), 10**12).close()
         print("started")
     except UserError as error:
         print(error)
