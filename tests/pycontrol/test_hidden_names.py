@@ -94,7 +94,8 @@ def test_nodes_may_draw_and_ask_for_what_they_have() -> None:
 
         def ask_again(self) -> None: ...
 
-    small_run(Draws)
+    protocol, _ = small_run(Draws)
+    assert all(0 <= node.log[0] < 1 and node.now == 5 for node in protocol.nodes)
 
 
 def test_a_class_without_handlers_is_a_warning() -> None:
