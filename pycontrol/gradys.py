@@ -19,8 +19,10 @@ import random
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from causeway.errors import RunError, UserError
+from causeway.errors import RunError, UserError, shown_type
+from causeway.network.field_shapes import is_number
 from causeway.network.networks import AbstractNetwork
+from causeway.network.units import MOST_PS
 from causeway.pycontrol.node import EVERYONE, Node, PerNode
 from causeway.pycontrol.protocol import Context
 from causeway.signatures import checked_arguments
@@ -169,9 +171,13 @@ class Drones(PerNode):
             reference: The geographic coordinates of the origin, for GOTO_GEO commands.
 
         Raises:
-            UserError: gradysim is not installed.
+            UserError: gradysim is not installed, or an argument is none of these.
         """
         super().__init__(lambda id_: GradysNode(id_, self))
+        if not isinstance(nodes, Sequence) or isinstance(nodes, str):
+            raise UserError(f"Drones: nodes is {shown_type(nodes)}; allowed: a list of (protocol class, position)")
+        if not is_number(update_s) or not 0 < update_s <= MOST_PS / S_PS:
+            raise UserError(f"Drones: update_s is {update_s!r}; allowed: a number of seconds above 0")
         try:
             from gradysim.protocol.messages.telemetry import Telemetry
         except ModuleNotFoundError:

@@ -37,8 +37,11 @@ STATIONS = {
     "analysis/kinds/line.py", "analysis/figures/sheet.py", "analysis/report/sections.py",
 }  # fmt: skip
 """Modules that handle the number itself."""
-WRAPPERS = {"causeway/deprecated.py", "cli/once.py", "network/field_shapes.py"}
+WRAPPERS = {"causeway/deprecated.py", "causeway/signatures.py", "cli/once.py", "network/field_shapes.py"}
 """Modules whose functions wrap those of others; they are no steps."""
+ASIDE = {"studies/second_run.py", "pycontrol/shared.py", "analysis/animation/__init__.py"}
+"""Modules that the number does not pass through: the second run of a sampled run, which does not store it, the watch on
+contents, and animations."""
 
 
 class Walk:
@@ -86,7 +89,7 @@ def trace(engine: str, folder: Path) -> list[str]:
     sys.setprofile(walk)
     _campaign(engine, folder / "traced")
     sys.setprofile(None)
-    return [module for module in walk.steps if module not in WRAPPERS]
+    return [module for module in walk.steps if module not in WRAPPERS | ASIDE]
 
 
 def _campaign(engine: str, folder: Path) -> None:
