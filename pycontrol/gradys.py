@@ -171,12 +171,12 @@ class Drones(PerNode):
             reference: The geographic coordinates of the origin, for GOTO_GEO commands.
 
         Raises:
-            UserError: gradysim is not installed, or an argument is none of these.
+            UserError: gradysim is not installed, `nodes` is no list, or `update_s` is not a time.
         """
         super().__init__(lambda id_: GradysNode(id_, self))
         if not isinstance(nodes, Sequence) or isinstance(nodes, str):
             raise UserError(f"Drones: nodes is {shown_type(nodes)}; allowed: a list of (protocol class, position)")
-        if not is_number(update_s) or not 0 < update_s <= MOST_PS / S_PS:
+        if not is_number(update_s) or not 1 / S_PS <= update_s <= MOST_PS / S_PS:
             raise UserError(f"Drones: update_s is {update_s!r}; allowed: a number of seconds above 0")
         try:
             from gradysim.protocol.messages.telemetry import Telemetry
